@@ -1,0 +1,37 @@
+package vfs
+
+import "context"
+
+// Call is what a backend gets to know of the request it works for. It is
+// valid until the method returns.
+type Call struct {
+	// Context ends when the connection does, for calls that change nothing;
+	// for all others only when the server closes.
+	Context context.Context
+
+	// Cred is who asks, after squashing.
+	Cred Cred
+
+	// MayWait is true if the method may block.
+	MayWait bool
+}
+
+// Cred is an identity: numeric user, group and further groups. Groups is owned
+// by the caller and valid as long as the Call.
+type Cred struct {
+	UID, GID uint32
+	Groups   []uint32
+}
+
+// InGroup reports whether gid is one of the identity's groups.
+func (c *Cred) InGroup(gid uint32) bool {
+	if c.GID == gid {
+		return true
+	}
+	for _, g := range c.Groups {
+		if g == gid {
+			return true
+		}
+	}
+	return false
+}

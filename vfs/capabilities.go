@@ -48,3 +48,25 @@ func CapabilitiesOf(fs FS) Capabilities {
 	_, c.Exclusive = fs.(Exclusive)
 	return c
 }
+
+// DefaultAccess is the answer to ACCESS for an FS that is no Accesser: what the
+// attributes a (Type, Mode, UID and GID) allow and the FS can do.
+func (k *Capabilities) DefaultAccess(cred *Cred, a *Attr, want Access) Access {
+	switch {
+	case a.Type == TypeDirectory:
+		adds := k.Create != nil || k.Mkdir != nil || k.Symlink != nil || k.Mknod != nil || k.Link != nil || k.Rename != nil
+		deletes := k.Remove != nil || k.Rmdir != nil || k.Rename != nil
+		if !adds {
+			want &^= AccessExtend
+		}
+		if !deletes {
+			want &^= AccessDelete
+		}
+		if !adds && !deletes {
+			want &^= AccessModify
+		}
+	case k.Write == nil:
+		want &^= AccessModify | AccessExtend
+	}
+	return cred.Access(a, want)
+}

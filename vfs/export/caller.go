@@ -1,0 +1,78 @@
+package export
+
+import (
+	"math"
+	"net/netip"
+
+	"eddy.example/vfs"
+)
+
+// Caller is who sent a call, as far as the transport and the credential tell.
+// The zero Caller is admitted nowhere.
+type Caller struct {
+	// Addr is the peer's address and port.
+	Addr netip.AddrPort
+
+	// Local is a peer without an address: a Unix socket, a pipe inside the
+	// process. Who can reach those is decided elsewhere: every export
+	// admits them.
+	Local bool
+
+	// Anonymous is a caller who claims no identity: AUTH_NONE.
+	Anonymous bool
+
+	// Cred is the identity claimed. It is only read.
+	Cred vfs.Cred
+}
+
+// invalidID is (uid_t)-1, which system calls take for "leave it as it is".
+const invalidID = math.MaxUint32
+
+// admit decides whether who may use the export and writes the identity it
+// gets to c.Cred, whose Groups are overwritten in place and grow only when
+// they are too short. The error is vfs.ErrAccess. allowPort may be nil.
+func (e *Entry) admit(c *vfs.Call, who *Caller, allowPort func(netip.AddrPort) bool) error {
+	if !who.Local && !(e.admitsAddr(who.Addr.Addr()) && e.admitsPort(who.Addr, allowPort)) {
+		return vfs.ErrAccess
+	}
+	e.squash(&c.Cred, who)
+	return nil
+}
+
+func (e *Entry) admitsAddr(a netip.Addr) bool {
+	a = a.Unmap().WithZone("")
+	if len(e.Networks) == 0 {
+		return a.IsLoopback()
+	}
+	for _, n := range e.Networks {
+		if n.Contains(a) {
+			return true
+		}
+	}
+	return false
+}
+
+func (e *Entry) admitsPort(a netip.AddrPort, allowPort func(netip.AddrPort) bool) bool {
+	return e.InsecurePorts || a.Port() < 1024 || allowPort != nil && allowPort(a)
+}
+
+// squash writes to dst who the caller is on this export.
+func (e *Entry) squash(dst *vfs.Cred, who *Caller) {
+	dst.Groups = dst.Groups[:0]
+	if who.Anonymous || e.Squash == SquashAll {
+		dst.UID, dst.GID = e.AnonUID, e.AnonGID
+		return
+	}
+	dst.UID = e.squashID(who.Cred.UID, e.AnonUID)
+	dst.GID = e.squashID(who.Cred.GID, e.AnonGID)
+	for _, g := range who.Cred.Groups {
+		dst.Groups = append(dst.Groups, e.squashID(g, e.AnonGID))
+	}
+}
+
+func (e *Entry) squashID(id, anon uint32) uint32 {
+	if id == invalidID || id == 0 && e.Squash == SquashRoot {
+		return anon
+	}
+	return id
+}

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"strings"
+)
+
+// A step is one line of the report.
+type step struct {
+	name  string
+	needs []string // programs, each a key of debian
+	run   func(context.Context) result
+}
+
+// A result is what a step found. The details are shown if something failed or
+// was skipped, and end with a newline unless empty.
+type result struct {
+	tally
+	details string
+}
+
+func (r result) status() string {
+	if r.failed > 0 {
+		return "FAIL"
+	}
+	return "ok"
+}
+
+// steps is everything there is to check, cheap steps first.
+func steps(long bool) []step {
+	timeout, fuzztime := "15m", "5s"
+	if long {
+		timeout, fuzztime = "90m", "60s"
+	}
+	s := []step{
+		{name: "gofmt", run: silent("gofmt", "-l", ".")},
+		{name: "tidy", run: commands(goCmd("mod", "tidy", "-diff"))},
+		{name: "vet", run: commands(
+			goCmd("vet", "./..."),
+			goCmd("vet", "-tags=invariants", "./..."),
+			goCmd("vet", "-tags=ungated", "./..."),
+			goCmd("vet", "./...").on("linux", "386"),
+			goCmd("vet", "./...").on("darwin", "arm64"),
+			goCmd("vet", "./...").on("freebsd", "amd64"),
+		)},
+		{name: "staticcheck", run: commands(goCmd("tool", "staticcheck", "./..."))},
+		{name: "generate", run: regenerate(".", goCmd("generate", "./..."))},
+	}
+	for _, target := range []string{
+		"linux/amd64", "linux/arm64", "linux/arm", "linux/386", "linux/mipsle", "linux/riscv64",
+		"darwin/arm64", "freebsd/amd64",
+	} {
+		goos, goarch, _ := strings.Cut(target, "/")
+		s = append(s, step{name: "build:" + target, run: commands(goCmd("build", "./...").on(goos, goarch))})
+	}
+	return append(s,
+		// Every test once, as a user's build has it. Integration tests share
+		// the machine with guests and captures, so their packages take turns.
+		step{name: "test:unit", run: goTest{pkgs: unit, timeout: timeout}.run},
+		step{name: "test:e2e", needs: e2ePrograms, run: goTest{pkgs: integration, timeout: timeout, flags: []string{"-p=1"}}.run},
+
+		// Under race the pool's memory comes from the Go heap, so the mmapped
+		// pages' own traps are only armed without it.
+		step{name: "race", needs: []string{"gcc"}, run: goTest{pkgs: repeated, timeout: timeout, flags: []string{"-race", "-tags=invariants"}}.run},
+		step{name: "invariants", run: goTest{pkgs: library, timeout: timeout, flags: []string{"-tags=invariants"}}.run},
+
+		// A 64-bit kernel runs the 32-bit programs as they are.
+		step{name: "386", run: goTest{pkgs: library, timeout: timeout, env: []string{"GOARCH=386", "CGO_ENABLED=0"}}.run},
+
+		step{name: "fuzz", run: fuzz(fuzztime)},
+	)
+}
+
+var e2ePrograms = []string{"ip", "nfs-ls", "showmount", "rpcbind", "tshark", "qemu-system-x86_64", "busybox", "modprobe", "zstd", "xz"}
+
+// debian names the package of each program that a step may need. .ci/run
+// installs them.
+var debian = map[string]string{
+	"busybox":            "busybox-static",
+	"gcc":                "gcc",
+	"ip":                 "iproute2",
+	"modprobe":           "kmod",
+	"nfs-ls":             "libnfs-utils",
+	"qemu-system-x86_64": "qemu-system-x86",
+	"rpcbind":            "rpcbind",
+	"showmount":          "nfs-common",
+	"tshark":             "tshark",
+	"xz":                 "xz-utils",
+	"zstd":               "zstd",
+}
+
+func (s step) execute(ctx context.Context) result {
+	var missing []string
+	for _, p := range s.needs {
+		if _, err := exec.LookPath(p); err != nil {
+			missing = append(missing, debian[p])
+		}
+	}
+	if len(missing) > 0 {
+		return failed("apt-get install %s    (or bash .ci/run, which installs all it needs)\n", strings.Join(missing, " "))
+	}
+	return s.run(ctx)
+}
+
+// commands is a step that passes if each command succeeds.
+func commands(cmds ...command) func(context.Context) result {
+	return func(ctx context.Context) result {
+		var details strings.Builder
+		for _, c := range cmds {
+			if out, err := run(ctx, c); err != nil {
+				fmt.Fprintf(&details, "%v: %v\n%s", c, err, out)
+			}
+		}
+		return judge(details.String())
+	}
+}
+
+// silent is a step that passes if the command has nothing to say.
+func silent(args ...string) func(context.Context) result {
+	return func(ctx context.Context) result {
+		out, err := run(ctx, command{args: args})
+		if err != nil {
+			return failed("%v\n%s", err, out)
+		}
+		return judge(out)
+	}
+}
+
+func judge(complaints string) result {
+	if complaints == "" {
+		return result{tally: tally{passed: 1}}
+	}
+	return failed("%s", complaints)
+}
+
+func failed(format string, args ...any) result {
+	return result{tally{failed: 1}, fmt.Sprintf(format, args...)}
+}

@@ -191,11 +191,9 @@ func (v *Mountres3Ok) ConsumeXDR(b []byte) (_ []byte, err error) {
 	if v.Fhandle, b, err = xdr.ConsumeOpaque(b, FHSIZE3); err != nil {
 		return nil, err
 	}
-	var n int
-	if n, b, err = xdr.ConsumeCount(b, xdr.Unbounded, 4); err != nil {
+	if v.AuthFlavors, b, err = xdr.ConsumeSlice(b, v.AuthFlavors, xdr.Unbounded, 4); err != nil {
 		return nil, err
 	}
-	v.AuthFlavors = xdr.Resize(v.AuthFlavors, n)
 	for i := range v.AuthFlavors {
 		if len(b) < 4 {
 			return nil, xdr.ErrShort

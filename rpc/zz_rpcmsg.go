@@ -95,11 +95,9 @@ func (v *AuthsysParms) ConsumeXDR(b []byte) (_ []byte, err error) {
 	v.UID = binary.BigEndian.Uint32(b)
 	v.GID = binary.BigEndian.Uint32(b[4:])
 	b = b[8:]
-	var n int
-	if n, b, err = xdr.ConsumeCount(b, 16, 4); err != nil {
+	if v.GIDs, b, err = xdr.ConsumeSlice(b, v.GIDs, 16, 4); err != nil {
 		return nil, err
 	}
-	v.GIDs = xdr.Resize(v.GIDs, n)
 	for i := range v.GIDs {
 		if len(b) < 4 {
 			return nil, xdr.ErrShort

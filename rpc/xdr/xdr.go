@@ -119,27 +119,22 @@ func ConsumeLen(b []byte, max uint32) (n uint32, rest []byte, err error) {
 	return n, b[4:], nil
 }
 
-// ConsumeCount decodes the length word of an array of at most max elements, none
-// of which is encoded in fewer than size bytes, and makes sure that b could hold
-// so many. size is at least 1.
-func ConsumeCount(b []byte, max uint32, size int) (n int, rest []byte, err error) {
-	u, b, err := ConsumeLen(b, max)
+// ConsumeSlice decodes the length word of an array of at most max elements, none
+// of which is encoded in fewer than size bytes, and returns a slice for so many,
+// once b has been seen to be long enough for them: s itself, with whatever its
+// elements hold, where its capacity suffices, or a new one. size is at least 1.
+func ConsumeSlice[T any](b []byte, s []T, max uint32, size int) (elems []T, rest []byte, err error) {
+	n, b, err := ConsumeLen(b, max)
 	if err != nil {
-		return 0, nil, err
+		return s[:0], nil, err
 	}
-	if uint64(u)*uint64(size) > uint64(len(b)) {
-		return 0, nil, ErrShort
+	if uint64(n)*uint64(size) > uint64(len(b)) {
+		return s[:0], nil, ErrShort
 	}
-	return int(u), b, nil
-}
-
-// Resize returns a slice of n elements: s itself, with whatever its elements
-// hold, where its capacity suffices, or a new one.
-func Resize[T any](s []T, n int) []T {
-	if n <= cap(s) {
-		return s[:n]
+	if uint64(n) <= uint64(cap(s)) {
+		return s[:n], b, nil
 	}
-	return make([]T, n)
+	return make([]T, n), b, nil
 }
 
 // Extend returns s with one more element, which holds whatever was left there

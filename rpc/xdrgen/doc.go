@@ -13,14 +13,14 @@
 //
 //	const N = 8;                  const N = 8
 //	enum how { FAST = 1 };        type How int32, with String and Known; FAST
-//	typedef unsigned int id;      type ID = uint32
+//	typedef unsigned int size;     type Size = uint32
 //	typedef opaque fh<64>;        type Fh []byte
 //	typedef opaque verf[N];       type Verf [N]byte
 //	struct args { fh file; };     type Args struct { File Fh }
 //	union res switch (how h)      type Res struct { H How; Ok Fh }
 //	    { case FAST: fh ok;
 //	      default:   void; };
-//	struct node { id n;           type Node struct { N ID }
+//	struct node { size n;         type Node struct { N Size }
 //	    node *next; };
 //	typedef node *nodes;          type Nodes []Node
 //	program P { version V {       const P, V, PROC_DO;

@@ -300,9 +300,7 @@ func (g *generator) consumeInPlace(t *typ, v string, depth int) []string {
 		return []string{loop}
 	}
 	return []string{
-		"var n int\n",
-		fmt.Sprintf("if n, b, err = xdr.ConsumeCount(b, %s, %d)%s", bound(t), t.elem.minSize(), orReturn),
-		v + " = xdr.Resize(" + v + ", n)\n",
+		fmt.Sprintf("if %s, b, err = xdr.ConsumeSlice(b, %s, %s, %d)%s", v, v, bound(t), t.elem.minSize(), orReturn),
 		loop,
 	}
 }

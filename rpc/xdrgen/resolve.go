@@ -45,6 +45,9 @@ func resolve(files []*file) (s *schema, err error) {
 			panic(e)
 		}
 	}()
+	for name, k := range predefined {
+		s.types[name] = &typ{kind: k, resolved: true}
+	}
 	for _, f := range files {
 		for _, d := range f.defs {
 			s.declare(d)
@@ -88,6 +91,12 @@ func (s *schema) declare(d def) {
 	case *constDef:
 		s.constant(d)
 	case *typeDef:
+		if k, ok := predefined[d.name]; ok {
+			if b, ok := d.decl.spec.(*basicSpec); !ok || b.kind != k || d.decl.form != plain {
+				fail(d.pos, "%s is predefined as something else", d.name)
+			}
+			return
+		}
 		s.enter(d.pos, d.name, goName(d.name))
 		s.defs[d.name] = d
 		s.declareEnums(d.decl)
@@ -151,6 +160,8 @@ func (s *schema) declareEnums(d *decl) {
 	}
 }
 
+// eval returns the number v stands for. Those that only an unsigned hyper holds
+// are good for nothing but a const and come back as the largest int64.
 func (s *schema) eval(v value) int64 {
 	if c, ok := s.consts[v.text]; ok {
 		return c.num
@@ -163,7 +174,10 @@ func (s *schema) eval(v value) int64 {
 	}
 	n, err := strconv.ParseInt(v.text, 0, 64)
 	if err != nil {
-		fail(v.pos, "%s is not a number of 64 bits", v.text)
+		if _, err := strconv.ParseUint(v.text, 0, 64); err != nil {
+			fail(v.pos, "%s is not a number of 64 bits", v.text)
+		}
+		return math.MaxInt64
 	}
 	return n
 }
@@ -210,9 +224,6 @@ func (s *schema) typeNamed(p pos, name string) *typ {
 	t := &typ{xname: name, name: goName(name), pos: d.pos, doc: d.doc}
 	s.types[name] = t
 	s.declared(t, d.decl, name+".elem", t.name+"Elem")
-	if builtin[name] && t.kind <= kindUint64 {
-		t.name = ""
-	}
 	t.resolved = true
 	return t
 }

@@ -143,11 +143,9 @@ func (t *typ) hasMethods() bool {
 
 func pad(n int64) int64 { return (n + 3) &^ 3 }
 
-// builtin gives the Go types behind the usual typedefs for integers, which get
-// no name of their own in the output.
-var builtin = map[string]bool{
-	"int32": true, "int32_t": true, "uint32": true, "uint32_t": true,
-	"int64": true, "int64_t": true, "uint64": true, "uint64_t": true,
+// predefined are the types that .x files take from C's headers.
+var predefined = map[string]kind{
+	"int32_t": kindInt32, "uint32_t": kindUint32, "int64_t": kindInt64, "uint64_t": kindUint64,
 }
 
 // goName returns the exported Go form of a name of a .x file: the words between

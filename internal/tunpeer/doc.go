@@ -32,7 +32,7 @@
 //     earlier.
 //   - Of 32 texts of 64 KiB sent from 8 pages that are written again when send
 //     returns, the peer sees 24 altered, every one whose page was used again;
-//     with 1500-byte segments, 19 under delay alone and 10 to 16 without. All
+//     with 1500-byte segments, 19 under delay alone and 13 to 18 without. All
 //     arrive unaltered when the pages wait for the report.
 //
 // # Choosing a network
@@ -43,9 +43,9 @@
 //	MTU      bbr           reno, cubic
 //	1500     0.1–0.5 s     5–9 s
 //	16000    0.1–0.4 s     0.3–0.9 s
-//	65000    0.1 s         0.1–0.5 s
+//	65000    0.1–0.2 s     0.1–0.5 s
 //
-// Without loss a connection makes 160 MiB/s at an MTU of 1500 and above
+// Without loss a connection makes 160 MiB/s at an MTU of 1500 and about
 // 1 GiB/s at 65000; at 40 ms, 50 to 60 MiB/s (a send buffer of 4 MiB per
 // round trip, net.ipv4.tcp_wmem).
 //

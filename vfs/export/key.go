@@ -1,6 +1,10 @@
 package export
 
-import "crypto/rand"
+import (
+	"crypto/rand"
+	"fmt"
+	"io"
+)
 
 // Key is the secret that handles are authenticated with. Whoever has it can
 // name any object of every export. Any 16 random bytes will do; keeping them
@@ -13,8 +17,5 @@ func NewKey() (k Key) {
 	return k
 }
 
-// String hides the key from logs.
-func (Key) String() string { return "export.Key(secret)" }
-
-// GoString hides the key from logs.
-func (Key) GoString() string { return "export.Key(secret)" }
+// Format hides the key from logs, whatever the verb.
+func (Key) Format(f fmt.State, _ rune) { io.WriteString(f, "export.Key(secret)") }

@@ -2,14 +2,15 @@
 
 package bufpool
 
-// poolCheck and runCheck do nothing without the tag invariants.
-type poolCheck struct{}
+// poolCheck and runCheck check nothing without the tag invariants.
+type (
+	poolCheck struct{}
+	runCheck  struct{}
+)
 
 func (poolCheck) owner()       {}
 func (poolCheck) leaks([]*Run) {}
 
-type runCheck struct{}
-
-func (runCheck) lend([]byte)     {}
-func (runCheck) released([]byte) {}
-func (runCheck) reset()          {}
+func (runCheck) lend([]byte)   {}
+func (runCheck) poison([]byte) {}
+func (runCheck) cold()         {}

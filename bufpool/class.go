@@ -16,26 +16,32 @@ const (
 	classes = 9
 )
 
-// class is what a pool has of one size of run. All of it is the owner's.
+// class is what a pool has of one size of run, for the owner alone.
 type class struct {
 	layout
-	free   list // lent again from the front, given back from the back
+	free   list // lent from the front, given back from the back
 	flight list // oldest first
 	cold   list
 
 	busy int // runs lent or in flight
 	peak int // the most of them in this window of demand
-	last int // the same in the window before
+	last int // the most of them in the last one
 }
 
-// layout is the shape of the runs of a class, in bytes. Every part is a multiple of
-// the system's page.
+// count counts a run that was not busy.
+func (c *class) count() {
+	c.busy++
+	c.peak = max(c.peak, c.busy)
+}
+
+// layout is the shape of a class's runs in bytes.
 type layout struct {
-	size  int // payload that is asked for
-	start int // of the payload; what is before it is room
-	whole int // the mapping
+	size  int // of the payload as it is asked for
+	start int // of the payload
+	whole int
 }
 
+// layoutOf rounds room, payload and slack up to the system's page.
 func layoutOf(class, systemPage int) layout {
 	size := PageSize << class
 	page := max(PageSize, systemPage)
@@ -44,7 +50,7 @@ func layoutOf(class, systemPage int) layout {
 
 func (l *layout) pages() int { return l.whole / PageSize }
 
-// classOf is the index of the smallest class with n bytes of payload.
+// classOf is the index of the smallest class with a payload of n bytes.
 func classOf(n int) int {
 	if n < 1 || n > MaxPayload {
 		panic(fmt.Sprintf("bufpool: no run has a payload of %d bytes", n))

@@ -4,9 +4,10 @@ package bufpool
 
 import "golang.org/x/sys/unix"
 
-// mapMemory returns n bytes of zeros from the system, n being a multiple of its page.
+// mapMemory returns n bytes of zeros, whole pages of the system.
 func mapMemory(n int) ([]byte, error) {
-	b, err := unix.Mmap(-1, 0, n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
+	const prot = unix.PROT_READ | unix.PROT_WRITE
+	b, err := unix.Mmap(-1, 0, n, prot, unix.MAP_ANON|unix.MAP_PRIVATE)
 	if err == nil {
 		keepSmall(b)
 	}

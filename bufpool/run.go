@@ -8,9 +8,9 @@ import (
 // Run is contiguous memory: a page of room, the payload, a page of slack. It
 // belongs to one pool for life.
 //
-// Whoever holds a reference may read the run; it is written only by who got it
-// from the pool, before it is shared. The owner's reference is dropped by
-// [Pool.Put], all others by [Run.Release].
+// Who has a reference may read the run. It is written by who got it from the
+// pool, before it is shared. [Pool.Put] drops the owner's reference and
+// [Run.Release] any other.
 type Run struct {
 	check runCheck
 
@@ -18,40 +18,39 @@ type Run struct {
 	class *class
 	mem   []byte
 
-	// refs is the number of references and the flags below it.
+	// refs is a count of references with flags above it.
 	refs atomic.Int32
 
 	// The owner's alone.
 	state      state
-	reserved   bool          // pages count in Pool.reserved
+	reserved   bool          // counted in Pool.reserved
 	since      time.Duration // Pool.now when it was put
 	prev, next *Run
 
-	// returned links runs on Pool.returned.
-	returned *Run
+	returned *Run // next on Pool.returned
 }
 
-// The owner's view of where a run is.
+// state is where the owner last put a run.
 type state uint8
 
 const (
-	cold     state = iota // no memory
+	cold     state = iota // in class.cold
 	free                  // in class.free
 	lent                  // the owner has its reference
-	inFlight              // it has dropped it; in class.flight unless detached
+	inFlight              // in class.flight or, if detached, nowhere
 	givenUp
 )
 
-// The low bits of Run.refs count references, the high ones tell what the last
-// Release has to do. Flags are only ever added and subtracted, so that owner and
-// releasers need no further agreement.
+// The flags in Run.refs tell the last Release what to do. They are added and
+// subtracted, never stored, so that the owner may change its mind while others
+// release.
 const (
 	countMask = 1<<28 - 1
-	misused   = 1 << 27 // a count from here on has been below zero
+	misused   = 1 << 27 // counts from here on were below zero
 
 	outside int32 = 1 << 28 // detached or scratch: give it back
 	gone    int32 = 1 << 29 // given up: nothing
-	ready   int32 = 1 << 30 // the last Release has done its part
+	ready   int32 = 1 << 30 // set by the last Release when all is done
 )
 
 // Room is the [PageSize] bytes in front of the payload.
@@ -60,59 +59,59 @@ func (r *Run) Room() []byte {
 	return r.mem[start-PageSize : start : start]
 }
 
-// Bytes is the payload, page aligned. Its length is the size of the run's class,
-// its capacity goes to the end of the slack: at least PageSize more.
+// Bytes is the payload. Its length is the size of the run's class, its
+// capacity extends to the end of the slack, at least PageSize further.
 func (r *Run) Bytes() []byte {
 	start := r.class.start
 	return r.mem[start : start+r.class.size]
 }
 
-// Frame is the last head bytes of the room and the first n of the payload,
-// which may go on into the slack, as one slice.
+// Frame is the last head bytes of the room (at most [PageSize]) and the first
+// n bytes of the payload and slack as one slice.
 func (r *Run) Frame(head, n int) []byte {
 	start := r.class.start
 	return r.mem[start-head : start+n]
 }
 
-// Pages is what the run costs: all of it in units of [PageSize].
+// Pages is the size of the run, room and slack counted, in units of [PageSize].
 func (r *Run) Pages() int { return r.class.pages() }
 
 // Retain adds a reference. The caller has one. Any goroutine may call it.
 func (r *Run) Retain() {
 	if r.refs.Add(1)&countMask == 1 {
-		panic("bufpool: Retain of a run without references")
+		panic("bufpool: Retain without a reference")
 	}
 }
 
-// Release drops a reference that Retain added. Any goroutine may call it; the
-// caller touches the run no more.
+// Release drops a reference that Retain added; the caller touches the run no
+// more. Any goroutine may call it.
 func (r *Run) Release() {
-	n := r.refs.Add(-1)
-	switch count := n & countMask; {
+	refs := r.refs.Add(-1)
+	switch count := refs & countMask; {
 	case count == 0:
-		r.lastRelease(n)
+		r.lastRelease(refs)
 	case count >= misused:
 		panic("bufpool: Release without a reference")
 	}
 }
 
-// lastRelease is called by who dropped the last reference. The run's state
-// was written before the owner dropped its own, so it may be read here.
+// lastRelease does what is left to do, given the flags. The owner has
+// written r.state before it dropped its own reference.
 func (r *Run) lastRelease(flags int32) {
 	p := r.pool
 	switch flags {
 	case 0:
 		if !Gated {
-			return // free since the owner put it
+			return // free since the owner has put it
 		}
-		r.mustNotBeLent()
-		r.check.released(r.mem)
+		r.mustBePut()
+		r.check.poison(r.mem)
 		p.kept.move(flightPages, freePages, r.Pages())
-		// Only now: the owner may lend the run as soon as it sees the flag.
+		// From here on the owner may lend it.
 		r.refs.Add(ready)
 		p.roomMade()
 	case outside:
-		r.mustNotBeLent()
+		r.mustBePut()
 		giveBack(r.mem)
 		p.trimmed.Add(uint64(r.Pages()))
 		p.detached.Add(-int64(r.Pages()))
@@ -120,11 +119,10 @@ func (r *Run) lastRelease(flags int32) {
 	}
 }
 
-func (r *Run) mustNotBeLent() {
+func (r *Run) mustBePut() {
 	if r.state == lent {
-		panic("bufpool: Release of the owner's reference, which Put drops")
+		panic("bufpool: Release of the owner's reference, which is for Put")
 	}
 }
 
-// isReady reports whether a run in flight may be lent again.
 func (r *Run) isReady() bool { return r.refs.Load() == ready }

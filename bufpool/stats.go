@@ -5,37 +5,37 @@ import (
 	"time"
 )
 
-// Stats is an account of a pool in pages of [PageSize], room and slack
-// counted. Read while the pool is in use, Free, Lent and InFlight are of one moment;
-// the others may be of a moment before or after. At rest all are exact and
+// Stats is the account of a pool in pages of [PageSize], room and slack
+// counted. Free, Lent and InFlight are of one moment; the others are read one
+// after the other. While nobody uses the pool
 //
 //	New + Reused == Acquired
 //	New == Free + Lent + InFlight + Detached + Trimmed + GivenUp
 type Stats struct {
-	// Counted up since New.
-	New       uint64 // lent for the first time since they came from the system
+	// Since the pool was made.
+	New       uint64 // lent with memory fresh from the system
 	Reused    uint64 // lent again
 	Acquired  uint64 // New + Reused
 	Trimmed   uint64 // given back to the system
-	BeyondCap uint64 // lent by GetScratch although the cap was reached
-	GivenUp   uint64
+	BeyondCap uint64 // lent by GetScratch beyond the cap
+	GivenUp   uint64 // see Pool.GiveUp
 
-	// As of now.
-	Free     uint64 // kept and not in use
+	// Now.
+	Free     uint64 // nobody has a reference
 	Lent     uint64 // the owner has its reference
-	InFlight uint64 // the owner has dropped its reference, others have theirs
+	InFlight uint64 // the owner has put it, others have references
 	Held     uint64 // Free + InFlight
-	Detached uint64 // detached or scratch, with references; not under the cap
+	Detached uint64 // detached or scratch, somebody has a reference
 
-	// OldestInFlight is for how long the run that is longest in flight had been
-	// so at the last Tick or Trim. Detached runs do not count.
+	// OldestInFlight is for how long the oldest run in flight had been so when
+	// the pool was last told the time.
 	OldestInFlight time.Duration
 }
 
-// Stats returns the pool's account. Any goroutine may call it, at any time.
+// Stats returns the account. Any goroutine may call it at any time.
 func (p *Pool) Stats() Stats {
 	s := Stats{
-		New:            p.fresh.Load(),
+		New:            p.created.Load(),
 		Reused:         p.reused.Load(),
 		Trimmed:        p.trimmed.Load(),
 		BeyondCap:      p.beyondCap.Load(),
@@ -49,11 +49,12 @@ func (p *Pool) Stats() Stats {
 	return s
 }
 
-// gauge is the number of pages that are free, lent and in flight, in one
-// word: whoever reads it sees one moment, and a run moves by one addition.
+// gauge counts the pages that are free, lent and in flight in one word, so that
+// a run moves from one to another by one addition, and a reader sees all three
+// as of one moment.
 type gauge struct{ word atomic.Uint64 }
 
-// part is one page in a part of a gauge's word.
+// part is one page of a kind in a gauge's word.
 type part uint64
 
 const (
@@ -77,7 +78,7 @@ func (g *gauge) load() (free, lent, flight uint64) {
 	return w & partMask, w >> partBits & partMask, w >> (2 * partBits)
 }
 
-// sum is the pages that count against the cap.
+// sum is what counts against the cap.
 func (g *gauge) sum() int {
 	free, lent, flight := g.load()
 	return int(free + lent + flight)

@@ -1,0 +1,77 @@
+//go:build !ungated
+
+package bufpool
+
+import "testing"
+
+// TestWake has a full pool make room in every way there is.
+func TestWake(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		fn   func(p *Pool, mine, flying *Run)
+		wake int
+	}{
+		{"release", func(p *Pool, mine, flying *Run) { flying.Release(); p.Put(mine) }, 1},
+		{"put", func(p *Pool, mine, flying *Run) { p.Put(mine); flying.Release() }, 1},
+		{"detach", func(p *Pool, mine, flying *Run) { p.Detach(flying); flying.Release(); p.Put(mine) }, 1},
+		{"give up", func(p *Pool, mine, flying *Run) { p.GiveUp(flying); p.GiveUp(mine) }, 1},
+		{"get in vain twice", func(p *Pool, mine, flying *Run) {
+			p.Get(MaxPayload)
+			p.Put(mine)
+			p.Get(MaxPayload)
+			flying.Release()
+		}, 2},
+		{"another size in the meantime", func(p *Pool, mine, flying *Run) {
+			p.Put(p.Get(1))
+			p.Put(mine)
+			flying.Release()
+		}, 1},
+		{"a small one that is squeezed in", func(p *Pool, mine, flying *Run) {
+			p.Put(mine)            // wakes
+			p.Get(MaxPayload)      // arms
+			p.Put(p.GetScratch(1)) // disarms nothing
+			flying.Release()
+		}, 2},
+		{"close", func(p *Pool, mine, flying *Run) {
+			p.GiveUp(mine) // wakes
+			p.Get(MaxPayload)
+			p.GiveUp(flying) // wakes
+			p.Get(MaxPayload)
+		}, 2},
+	} {
+		woken := 0
+		p := New(Config{Cap: 1, Wake: func() { woken++ }})
+		small := p.Get(1)
+		p.Put(small)
+		mine := p.Get(65536)
+		flying := fly(p, p.Get(65536))
+		if p.Get(MaxPayload) != nil {
+			t.Fatal("got a run beyond the cap")
+		}
+		if woken != 0 {
+			t.Errorf("%s: woken too early", c.name)
+		}
+		c.fn(p, mine, flying)
+		if woken != c.wake {
+			t.Errorf("%s: woken %d times, want %d", c.name, woken, c.wake)
+		}
+		for _, r := range p.runs {
+			if r.state == lent {
+				p.Put(r)
+			}
+		}
+		closeClean(t, p)
+	}
+}
+
+// TestNoWake gets nil never, and so has nothing to be woken for.
+func TestNoWake(t *testing.T) {
+	p := New(Config{Cap: 1, Wake: func() { t.Error("woken") }})
+	big := p.Get(MaxPayload)
+	p.Put(p.GetScratch(1))
+	p.Put(big)
+	fly(p, p.Get(MaxPayload)).Release()
+	// Finds the room only by giving the big run back.
+	p.Put(p.Get(1))
+	closeClean(t, p)
+}

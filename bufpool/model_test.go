@@ -57,7 +57,7 @@ func (m *model) pick(t *rapid.T, ok func(*modelRun) bool) (*Run, *modelRun) {
 	if len(some) == 0 {
 		return nil, nil
 	}
-	r := rapid.SampledFrom(some).Draw(t, "run")
+	r := some[rapid.IntRange(0, len(some)-1).Draw(t, "run")]
 	return r, m.runs[r]
 }
 
@@ -66,20 +66,17 @@ func (m *model) keptPages() int { return int(m.want.Free + m.want.Lent + m.want.
 
 // noteRetired takes note of which idle runs the pool has given back, and returns
 // the size of the smallest.
-func (m *model) noteRetired(t *rapid.T) (smallest int) {
-	for _, r := range m.pool.runs {
-		mr := m.runs[r]
-		if mr == nil || r.state != cold || mr.cold || mr.busy() {
+func (m *model) noteRetired() (smallest int) {
+	for r, mr := range m.runs {
+		if !mr.idle() || r.state != cold {
 			continue
 		}
-		if !mr.outside {
-			m.want.Free -= uint64(r.Pages())
-			m.want.Trimmed += uint64(r.Pages())
-			if smallest == 0 || r.Pages() < smallest {
-				smallest = r.Pages()
-			}
+		mr.cold = true
+		m.want.Free -= uint64(r.Pages())
+		m.want.Trimmed += uint64(r.Pages())
+		if smallest == 0 || r.Pages() < smallest {
+			smallest = r.Pages()
 		}
-		mr.cold, mr.outside = true, false
 	}
 	return smallest
 }
@@ -97,10 +94,6 @@ func (m *model) get(t *rapid.T, scratch bool) {
 			spare += r.Pages()
 		}
 	}
-	coldBefore := map[*Run]bool{}
-	for r, mr := range m.runs {
-		coldBefore[r] = mr.cold || mr.outside && !mr.busy() && !mr.gone
-	}
 	before := m.keptPages()
 
 	var r *Run
@@ -114,7 +107,7 @@ func (m *model) get(t *rapid.T, scratch bool) {
 		if scratch || fits {
 			t.Fatalf("got nothing, scratch %v, %d idle of the class, %d pages of others", scratch, idle, spare)
 		}
-		m.noteRetired(t)
+		m.noteRetired()
 		m.armed = true
 		return
 	}
@@ -128,13 +121,13 @@ func (m *model) get(t *rapid.T, scratch bool) {
 	if known && mr.gone {
 		t.Fatal("lent after it was given up")
 	}
-	fresh := !known || coldBefore[r]
 	if !known {
-		mr = &modelRun{}
+		mr = &modelRun{cold: true}
 		m.runs[r] = mr
 	}
-	mr.cold, mr.owner, mr.outside = false, true, false
-	smallest := m.noteRetired(t)
+	fresh := mr.cold
+	mr.cold, mr.owner = false, true
+	smallest := m.noteRetired()
 	pages := uint64(r.Pages())
 	switch {
 	case !fresh:
@@ -170,6 +163,7 @@ func (m *model) dropped(r *Run, mr *modelRun, from *uint64) {
 	if mr.outside {
 		m.want.Detached -= pages
 		m.want.Trimmed += pages
+		mr.outside, mr.cold = false, true
 		return
 	}
 	*from -= pages
@@ -280,7 +274,7 @@ func (m *model) mayGate(t *rapid.T) {
 func (m *model) trim(t *rapid.T) {
 	m.now = m.now.Add(time.Duration(rapid.IntRange(0, 6000).Draw(t, "ms")) * time.Millisecond)
 	m.pool.Trim(m.now)
-	m.noteRetired(t)
+	m.noteRetired()
 	m.want.OldestInFlight = 0
 	for r, mr := range m.runs {
 		if mr.busy() && !mr.owner && !mr.outside && !mr.gone {

@@ -56,7 +56,7 @@ type fuzzTarget struct{ pkg, name string }
 // whose input's first byte selects what is fuzzed: so the time goes where the
 // coverage grows, whatever the number of decoders.
 func fuzzTargets(ctx context.Context) ([]fuzzTarget, error) {
-	out, err := run(ctx, goCmd("list", "-json=Dir,ImportPath,TestGoFiles,XTestGoFiles", "./..."))
+	out, err := run(ctx, goCmd("list", "-e", "-json=Dir,ImportPath,TestGoFiles,XTestGoFiles", "./..."))
 	if err != nil {
 		return nil, fmt.Errorf("go list: %w\n%s", err, out)
 	}

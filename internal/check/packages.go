@@ -37,10 +37,10 @@ func below(path string, trees []string) bool {
 	})
 }
 
-// list returns the selected packages of the module, as arguments such as
-// "./rpc/xdr".
+// list returns the selected packages of the module, whether they build or not,
+// as arguments such as "./rpc/xdr".
 func list(ctx context.Context, sel selection) ([]string, error) {
-	out, err := run(ctx, goCmd("list", "-f", "{{.Module.Path}} {{.ImportPath}}", "./..."))
+	out, err := run(ctx, goCmd("list", "-e", "-f", "{{.Module.Path}} {{.ImportPath}}", "./..."))
 	if err != nil {
 		return nil, fmt.Errorf("go list: %w\n%s", err, out)
 	}

@@ -400,19 +400,26 @@ type Fattr3 struct {
 }
 
 func (v *Fattr3) AppendXDR(b []byte) []byte {
-	b = xdr.AppendUint32(b, uint32(v.Type))
-	b = xdr.AppendUint32(b, v.Mode)
-	b = xdr.AppendUint32(b, v.Nlink)
-	b = xdr.AppendUint32(b, v.UID)
-	b = xdr.AppendUint32(b, v.GID)
-	b = xdr.AppendUint64(b, v.Size)
-	b = xdr.AppendUint64(b, v.Used)
-	b = v.Rdev.AppendXDR(b)
-	b = xdr.AppendUint64(b, v.Fsid)
-	b = xdr.AppendUint64(b, v.Fileid)
-	b = v.Atime.AppendXDR(b)
-	b = v.Mtime.AppendXDR(b)
-	return v.Ctime.AppendXDR(b)
+	b, p := xdr.Grow(b, 84)
+	_ = p[83] // one bounds check for all
+	binary.BigEndian.PutUint32(p, uint32(v.Type))
+	binary.BigEndian.PutUint32(p[4:], v.Mode)
+	binary.BigEndian.PutUint32(p[8:], v.Nlink)
+	binary.BigEndian.PutUint32(p[12:], v.UID)
+	binary.BigEndian.PutUint32(p[16:], v.GID)
+	binary.BigEndian.PutUint64(p[20:], v.Size)
+	binary.BigEndian.PutUint64(p[28:], v.Used)
+	binary.BigEndian.PutUint32(p[36:], v.Rdev.Specdata1)
+	binary.BigEndian.PutUint32(p[40:], v.Rdev.Specdata2)
+	binary.BigEndian.PutUint64(p[44:], v.Fsid)
+	binary.BigEndian.PutUint64(p[52:], v.Fileid)
+	binary.BigEndian.PutUint32(p[60:], v.Atime.Seconds)
+	binary.BigEndian.PutUint32(p[64:], v.Atime.Nseconds)
+	binary.BigEndian.PutUint32(p[68:], v.Mtime.Seconds)
+	binary.BigEndian.PutUint32(p[72:], v.Mtime.Nseconds)
+	binary.BigEndian.PutUint32(p[76:], v.Ctime.Seconds)
+	binary.BigEndian.PutUint32(p[80:], v.Ctime.Nseconds)
+	return b
 }
 
 func (v *Fattr3) ConsumeXDR(b []byte) ([]byte, error) {
@@ -489,9 +496,14 @@ type WccAttr struct {
 }
 
 func (v *WccAttr) AppendXDR(b []byte) []byte {
-	b = xdr.AppendUint64(b, v.Size)
-	b = v.Mtime.AppendXDR(b)
-	return v.Ctime.AppendXDR(b)
+	b, p := xdr.Grow(b, 24)
+	_ = p[23] // one bounds check for all
+	binary.BigEndian.PutUint64(p, v.Size)
+	binary.BigEndian.PutUint32(p[8:], v.Mtime.Seconds)
+	binary.BigEndian.PutUint32(p[12:], v.Mtime.Nseconds)
+	binary.BigEndian.PutUint32(p[16:], v.Ctime.Seconds)
+	binary.BigEndian.PutUint32(p[20:], v.Ctime.Nseconds)
+	return b
 }
 
 func (v *WccAttr) ConsumeXDR(b []byte) ([]byte, error) {
@@ -952,7 +964,28 @@ type GETATTR3resok struct {
 	ObjAttributes Fattr3
 }
 
-func (v *GETATTR3resok) AppendXDR(b []byte) []byte { return v.ObjAttributes.AppendXDR(b) }
+func (v *GETATTR3resok) AppendXDR(b []byte) []byte {
+	b, p := xdr.Grow(b, 84)
+	_ = p[83] // one bounds check for all
+	binary.BigEndian.PutUint32(p, uint32(v.ObjAttributes.Type))
+	binary.BigEndian.PutUint32(p[4:], v.ObjAttributes.Mode)
+	binary.BigEndian.PutUint32(p[8:], v.ObjAttributes.Nlink)
+	binary.BigEndian.PutUint32(p[12:], v.ObjAttributes.UID)
+	binary.BigEndian.PutUint32(p[16:], v.ObjAttributes.GID)
+	binary.BigEndian.PutUint64(p[20:], v.ObjAttributes.Size)
+	binary.BigEndian.PutUint64(p[28:], v.ObjAttributes.Used)
+	binary.BigEndian.PutUint32(p[36:], v.ObjAttributes.Rdev.Specdata1)
+	binary.BigEndian.PutUint32(p[40:], v.ObjAttributes.Rdev.Specdata2)
+	binary.BigEndian.PutUint64(p[44:], v.ObjAttributes.Fsid)
+	binary.BigEndian.PutUint64(p[52:], v.ObjAttributes.Fileid)
+	binary.BigEndian.PutUint32(p[60:], v.ObjAttributes.Atime.Seconds)
+	binary.BigEndian.PutUint32(p[64:], v.ObjAttributes.Atime.Nseconds)
+	binary.BigEndian.PutUint32(p[68:], v.ObjAttributes.Mtime.Seconds)
+	binary.BigEndian.PutUint32(p[72:], v.ObjAttributes.Mtime.Nseconds)
+	binary.BigEndian.PutUint32(p[76:], v.ObjAttributes.Ctime.Seconds)
+	binary.BigEndian.PutUint32(p[80:], v.ObjAttributes.Ctime.Nseconds)
+	return b
+}
 
 func (v *GETATTR3resok) ConsumeXDR(b []byte) ([]byte, error) {
 	if len(b) < 84 {
@@ -2859,10 +2892,13 @@ type READDIRPLUS3args struct {
 
 func (v *READDIRPLUS3args) AppendXDR(b []byte) []byte {
 	b = v.Dir.AppendXDR(b)
-	b = xdr.AppendUint64(b, v.Cookie)
-	b = xdr.AppendFixed(b, v.Cookieverf[:])
-	b = xdr.AppendUint32(b, v.Dircount)
-	return xdr.AppendUint32(b, v.Maxcount)
+	b, p := xdr.Grow(b, 24)
+	_ = p[23] // one bounds check for all
+	binary.BigEndian.PutUint64(p, v.Cookie)
+	copy(p[8:], v.Cookieverf[:])
+	binary.BigEndian.PutUint32(p[16:], v.Dircount)
+	binary.BigEndian.PutUint32(p[20:], v.Maxcount)
+	return b
 }
 
 func (v *READDIRPLUS3args) ConsumeXDR(b []byte) (_ []byte, err error) {
@@ -3074,13 +3110,16 @@ type FSSTAT3resok struct {
 
 func (v *FSSTAT3resok) AppendXDR(b []byte) []byte {
 	b = v.ObjAttributes.AppendXDR(b)
-	b = xdr.AppendUint64(b, v.Tbytes)
-	b = xdr.AppendUint64(b, v.Fbytes)
-	b = xdr.AppendUint64(b, v.Abytes)
-	b = xdr.AppendUint64(b, v.Tfiles)
-	b = xdr.AppendUint64(b, v.Ffiles)
-	b = xdr.AppendUint64(b, v.Afiles)
-	return xdr.AppendUint32(b, v.Invarsec)
+	b, p := xdr.Grow(b, 52)
+	_ = p[51] // one bounds check for all
+	binary.BigEndian.PutUint64(p, v.Tbytes)
+	binary.BigEndian.PutUint64(p[8:], v.Fbytes)
+	binary.BigEndian.PutUint64(p[16:], v.Abytes)
+	binary.BigEndian.PutUint64(p[24:], v.Tfiles)
+	binary.BigEndian.PutUint64(p[32:], v.Ffiles)
+	binary.BigEndian.PutUint64(p[40:], v.Afiles)
+	binary.BigEndian.PutUint32(p[48:], v.Invarsec)
+	return b
 }
 
 func (v *FSSTAT3resok) ConsumeXDR(b []byte) (_ []byte, err error) {
@@ -3189,16 +3228,20 @@ type FSINFO3resok struct {
 
 func (v *FSINFO3resok) AppendXDR(b []byte) []byte {
 	b = v.ObjAttributes.AppendXDR(b)
-	b = xdr.AppendUint32(b, v.Rtmax)
-	b = xdr.AppendUint32(b, v.Rtpref)
-	b = xdr.AppendUint32(b, v.Rtmult)
-	b = xdr.AppendUint32(b, v.Wtmax)
-	b = xdr.AppendUint32(b, v.Wtpref)
-	b = xdr.AppendUint32(b, v.Wtmult)
-	b = xdr.AppendUint32(b, v.Dtpref)
-	b = xdr.AppendUint64(b, v.Maxfilesize)
-	b = v.TimeDelta.AppendXDR(b)
-	return xdr.AppendUint32(b, v.Properties)
+	b, p := xdr.Grow(b, 48)
+	_ = p[47] // one bounds check for all
+	binary.BigEndian.PutUint32(p, v.Rtmax)
+	binary.BigEndian.PutUint32(p[4:], v.Rtpref)
+	binary.BigEndian.PutUint32(p[8:], v.Rtmult)
+	binary.BigEndian.PutUint32(p[12:], v.Wtmax)
+	binary.BigEndian.PutUint32(p[16:], v.Wtpref)
+	binary.BigEndian.PutUint32(p[20:], v.Wtmult)
+	binary.BigEndian.PutUint32(p[24:], v.Dtpref)
+	binary.BigEndian.PutUint64(p[28:], v.Maxfilesize)
+	binary.BigEndian.PutUint32(p[36:], v.TimeDelta.Seconds)
+	binary.BigEndian.PutUint32(p[40:], v.TimeDelta.Nseconds)
+	binary.BigEndian.PutUint32(p[44:], v.Properties)
+	return b
 }
 
 func (v *FSINFO3resok) ConsumeXDR(b []byte) (_ []byte, err error) {
@@ -3299,12 +3342,15 @@ type PATHCONF3resok struct {
 
 func (v *PATHCONF3resok) AppendXDR(b []byte) []byte {
 	b = v.ObjAttributes.AppendXDR(b)
-	b = xdr.AppendUint32(b, v.Linkmax)
-	b = xdr.AppendUint32(b, v.NameMax)
-	b = xdr.AppendBool(b, v.NoTrunc)
-	b = xdr.AppendBool(b, v.ChownRestricted)
-	b = xdr.AppendBool(b, v.CaseInsensitive)
-	return xdr.AppendBool(b, v.CasePreserving)
+	b, p := xdr.Grow(b, 24)
+	_ = p[23] // one bounds check for all
+	binary.BigEndian.PutUint32(p, v.Linkmax)
+	binary.BigEndian.PutUint32(p[4:], v.NameMax)
+	xdr.PutBool(p[8:], v.NoTrunc)
+	xdr.PutBool(p[12:], v.ChownRestricted)
+	xdr.PutBool(p[16:], v.CaseInsensitive)
+	xdr.PutBool(p[20:], v.CasePreserving)
+	return b
 }
 
 func (v *PATHCONF3resok) ConsumeXDR(b []byte) (_ []byte, err error) {

@@ -3,6 +3,7 @@ package xdr
 import (
 	"encoding/binary"
 	"errors"
+	"slices"
 )
 
 // The errors of decoding. They are returned as they are.
@@ -51,6 +52,23 @@ func AppendOpaque(b, p []byte) []byte {
 func AppendFixed(b, p []byte) []byte {
 	b = append(b, p...)
 	return append(b, zeros[:Pad(len(p))]...)
+}
+
+// Grow returns b with n more bytes at its end, and those bytes, which hold
+// anything.
+func Grow(b []byte, n int) (grown, added []byte) {
+	had := len(b)
+	b = slices.Grow(b, n)[:had+n]
+	return b, b[had:]
+}
+
+// PutBool encodes v in the first four bytes of b.
+func PutBool(b []byte, v bool) {
+	var u uint32
+	if v {
+		u = 1
+	}
+	binary.BigEndian.PutUint32(b, u)
 }
 
 // ConsumeUint32 decodes an unsigned integer and returns the rest of b.

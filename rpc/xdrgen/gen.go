@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"go/format"
 	"path/filepath"
@@ -52,7 +53,7 @@ func generate(s *schema, f *file, pkg string) ([]byte, error) {
 	out.WriteString(body)
 	src, err := format.Source(out.Bytes())
 	if err != nil {
-		return nil, fmt.Errorf("%s: output is no Go, as %% lines make it: %w", f.name, err)
+		return nil, fmt.Errorf("%s: output is not valid Go, look at the %% lines: %w", f.name, err)
 	}
 	return src, nil
 }
@@ -174,17 +175,15 @@ func (a *arm) label() string {
 	return "case " + strings.Join(a.cases, ", ")
 }
 
-// field writes a member of a struct; note goes before its comment.
+// field writes a member of a struct, with note, its bound and its comment behind.
 func (g *generator) field(f field, note string) {
 	g.doc(f.doc, "", "", "")
-	text := f.tail
-	if text == "" && f.typ.name == "" {
-		text = boundText(f.typ)
+	notes := []string{note, "", f.tail}
+	if f.typ.name == "" {
+		notes[1] = boundText(f.typ)
 	}
-	if note != "" && text != "" {
-		note += ": "
-	}
-	g.p("%s %s%s\n", f.name, goType(f.typ), tail(note+text))
+	notes = slices.DeleteFunc(notes, func(s string) bool { return s == "" })
+	g.p("%s %s%s\n", f.name, goType(f.typ), tail(strings.Join(notes, ": ")))
 }
 
 func boundText(t *typ) string {
@@ -249,7 +248,7 @@ func (g *generator) enum(t *typ) {
 			items = append(items, it)
 		}
 	}
-	sorted := slices.SortedFunc(slices.Values(items), func(a, b item) int { return int(a.num - b.num) })
+	sorted := slices.SortedFunc(slices.Values(items), func(a, b item) int { return cmp.Compare(a.num, b.num) })
 
 	g.p("// Known reports whether v is one of the values of %s.\n", t.name)
 	g.p("func (v %s) Known() bool {\n", t.name)

@@ -306,9 +306,9 @@ func (s *schema) fill(t *typ, sp spec) {
 	case *structSpec:
 		t.kind = kindStruct
 		fields := sp.fields
-		if s.isLink(fields[len(fields)-1], t.xname) {
+		if link := fields[len(fields)-1]; s.isLink(link, t.xname) {
 			if fields = fields[:len(fields)-1]; len(fields) == 0 {
-				fail(sp.pos, "%s is a list of nothing", t.xname)
+				fail(link.pos, "%s is a list of nothing", t.xname)
 			}
 		}
 		for _, d := range fields {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // A pos is a place in a source file, counted from 1; columns count bytes.
@@ -71,6 +72,10 @@ type lexer struct {
 // lex cuts src into tokens, the last of which is a tokEOF.
 func lex(file, src string) ([]token, error) {
 	l := &lexer{src: src, line: 1, file: file}
+	if i := strings.IndexFunc(src, notInGo); i >= 0 {
+		before := src[:i]
+		return nil, errorAt(pos{file, 1 + strings.Count(before, "\n"), i - strings.LastIndexByte(before, '\n')}, "file is not plain UTF-8 text")
+	}
 	for {
 		t, err := l.next()
 		if err != nil {
@@ -190,6 +195,10 @@ func untilNewline(s string) string {
 	line, _, _ := strings.Cut(s, "\n")
 	return line
 }
+
+// notInGo reports whether Go source, where comments go, cannot have r. Bytes that
+// are no UTF-8 are met as U+FFFD.
+func notInGo(r rune) bool { return r == 0 || r == '\uFEFF' || r == utf8.RuneError }
 
 func isLetter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
 func isDigit(c byte) bool  { return '0' <= c && c <= '9' }

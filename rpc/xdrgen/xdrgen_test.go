@@ -131,6 +131,7 @@ func TestTwoFiles(t *testing.T) {
 func TestErrors(t *testing.T) {
 	for _, tc := range []struct{ src, want string }{
 		// words
+		{"/*\n \xff */", "2:2: file is not plain UTF-8 text"},
 		{"/* open", "1:1: comment is not closed"},
 		{"const A = 1; /", "1:14: unexpected character '/'"},
 		{"const é = 1;", "1:7: unexpected character 'é'"},

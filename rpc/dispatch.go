@@ -1,0 +1,301 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+
+	"eddy.example/bufpool"
+	"eddy.example/xprt"
+	"github.com/valyala/bytebufferpool"
+	"go.uber.org/zap"
+)
+
+// A call's way. Its worker parses it and looks into the reply cache (Record), then
+// runs it (attempt). If it would block it goes to a waiting goroutine (serveWaiting)
+// and comes back to the worker (Resume), which alone may lend pages and send.
+//
+//	Record -> attempt ------------------------------> conclude -> send
+//	             |  ^                                    ^          ^
+//	   no pages: Wait, Resume                            |          |
+//	             |                                       |          |
+//	             +--> waiters.add -> serveWaiting -------+- Post, Resume
+//	                      ^                  |
+//	                      +--- lend <--------+ no pages: Post, Resume
+
+// Record implements [xprt.Handler].
+func (s *Server) Record(r *xprt.Record) {
+	s.setup()
+	c, ok := r.Attachment.(*Call)
+	if !ok {
+		c = new(Call)
+		r.Attachment = c
+	}
+	c.srv, c.rec, c.Conn, c.peer = s, r, r.Conn, s.peerOf(r.Conn)
+	v := c.msg.parse(r.Data)
+	switch v {
+	case isNoise:
+		if !c.Conn.Datagram() {
+			// Whoever sends this does not speak RPC.
+			c.Conn.Abort()
+		}
+		fallthrough
+	case isReply:
+		c.finish()
+		return
+	}
+	c.Header, c.Args = c.msg.Header, c.msg.args
+	if s.Observer != nil {
+		c.token = s.Observer.Begin(&c.Header)
+	}
+	if err := s.accept(c, v); err != nil {
+		s.conclude(c, err)
+		s.send(c)
+		return
+	}
+	if c.proc.Cached {
+		switch s.cache.begin(c) {
+		case foundReply:
+			s.send(c)
+			return
+		case foundTwice:
+			c.reply = replyDrop
+			s.send(c)
+			return
+		case foundRunning:
+			return
+		}
+	}
+	s.attempt(c)
+}
+
+// accept decides whether a call is to be served, in the order of RFC 5531 §9:
+// message protocol, caller, program, version, procedure.
+func (s *Server) accept(c *Call, v verdict) error {
+	var stat AuthStat
+	switch v {
+	case isMismatch:
+		return &MismatchError{Err: ErrRPCMismatch, Low: Version, High: Version}
+	case isGarbage:
+		return ErrGarbageArgs
+	case isBadCred:
+		stat = AUTH_BADCRED
+	case isBadVerf:
+		stat = AUTH_BADVERF
+	default:
+		stat = c.Cred.check(&c.msg, &c.gids)
+	}
+	if stat != AUTH_OK {
+		return &AuthError{stat}
+	}
+	p, low, high := s.lookup(c.Prog, c.Vers)
+	if p == nil {
+		if low > high {
+			return ErrProgUnavail
+		}
+		return &MismatchError{Err: ErrProgMismatch, Low: low, High: high}
+	}
+	c.prog = p
+	if c.Proc == 0 {
+		c.proc = &nullProc
+		return nil
+	}
+	var ok bool
+	if c.proc, ok = p.Proc(c.Vers, c.Proc); !ok {
+		return ErrProcUnavail
+	}
+	if s.Admit != nil {
+		return s.Admit(c)
+	}
+	return nil
+}
+
+// nullProc is procedure 0 of every program: it takes nothing, does nothing and
+// needs no authentication (RFC 5531 §12.1). Arguments are ignored, as the kernel's
+// server does.
+var nullProc = Proc{Name: "NULL", ReadOnly: true}
+
+// attempt runs a call on its worker.
+func (s *Server) attempt(c *Call) {
+	c.want = 0
+	err := s.run(c)
+	if !wouldBlock(err) {
+		s.conclude(c, err)
+		s.send(c)
+		return
+	}
+	c.discard()
+	if c.want > 0 {
+		c.step = stepServe
+		c.rec.Wait()
+		return
+	}
+	c.MayWait = true
+	s.waiters.add(s.queueOf(c), c)
+}
+
+// serveWaiting runs a call on a waiting goroutine and sends it back to its
+// worker.
+func (s *Server) serveWaiting(c *Call) {
+	c.want = 0
+	var err error
+	if c.proc.ReadOnly {
+		err = c.Context().Err()
+	}
+	if err == nil {
+		err = s.run(c)
+	}
+	if wouldBlock(err) && c.want > 0 {
+		c.discard()
+		c.step = stepLend
+	} else {
+		s.conclude(c, err)
+		c.step = stepSend
+	}
+	c.rec.Post()
+}
+
+// Resume implements [xprt.Handler].
+func (s *Server) Resume(r *xprt.Record) {
+	c := r.Attachment.(*Call)
+	switch c.step {
+	case stepServe:
+		s.attempt(c)
+	case stepLend:
+		if c.lend(c.want) {
+			s.waiters.add(s.queueOf(c), c)
+		} else {
+			r.Wait()
+		}
+	case stepSend:
+		s.send(c)
+	case stepReplay:
+		s.cache.fetch(c)
+		s.send(c)
+	}
+}
+
+func wouldBlock(err error) bool { return err != nil && errors.Is(err, ErrWouldBlock) }
+
+// errPanic stands for a panic, which has been logged already.
+var errPanic = errors.New("rpc: panic")
+
+// run calls the program.
+func (s *Server) run(c *Call) (err error) {
+	if c.proc == &nullProc {
+		c.Reply(nil)
+		return nil
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			s.log.Error("panic in a procedure", append(c.fields(), zap.Any("panic", v), zap.Stack("stack"))...)
+			err = errPanic
+		}
+	}()
+	return c.prog.Serve(c)
+}
+
+// conclude turns what Serve has returned into a reply, and completes the call's
+// entry in the reply cache.
+func (s *Server) conclude(c *Call, err error) {
+	if err == nil && c.reply == replyNone {
+		err = errors.New("returned without a reply")
+	}
+	keep := true
+	if err != nil {
+		c.discard()
+		keep = s.fail(c, err)
+	}
+	if c.entry != nil {
+		s.cache.complete(c, c.head, keep)
+	}
+}
+
+// fail makes the reply that says err. It returns false if that means that nothing has
+// been done, so that the same call may run another time.
+func (s *Server) fail(c *Call, err error) (done bool) {
+	b := c.room(8)[:0]
+	c.reply = replySmall
+	var auth *AuthError
+	var mismatch *MismatchError
+	switch {
+	case errors.Is(err, ErrDrop), c.cancelled(err):
+		c.reply = replyDrop
+		c.status = StatusDropped
+	case errors.As(err, &auth):
+		c.head = appendAuthError(b, c.XID, auth.Stat)
+		c.status = StatusAuthError
+	case errors.As(err, &mismatch) && errors.Is(mismatch.Err, ErrRPCMismatch):
+		c.head = appendRPCMismatch(b, c.XID)
+		c.status = StatusRPCMismatch
+	case mismatch != nil:
+		c.head = appendProgMismatch(b, c.XID, mismatch.Low, mismatch.High)
+		c.status = StatusProgMismatch
+	case errors.Is(err, ErrProgUnavail):
+		c.head = appendAccepted(b, c.XID, PROG_UNAVAIL)
+		c.status = StatusProgUnavail
+	case errors.Is(err, ErrProcUnavail):
+		c.head = appendAccepted(b, c.XID, PROC_UNAVAIL)
+		c.status = StatusProcUnavail
+	case errors.Is(err, ErrGarbageArgs):
+		c.head = appendAccepted(b, c.XID, GARBAGE_ARGS)
+		c.status = StatusGarbageArgs
+	default:
+		if err != errPanic && !errors.Is(err, ErrSystem) {
+			s.log.Error("a procedure failed", append(c.fields(), zap.Error(err))...)
+		}
+		c.head = appendAccepted(b, c.XID, SYSTEM_ERR)
+		c.status = StatusSystemErr
+		return true
+	}
+	return false
+}
+
+// cancelled reports whether err is the end of the call's context.
+func (c *Call) cancelled(err error) bool {
+	return errors.Is(err, context.Canceled) && c.proc != nil && c.Context().Err() != nil
+}
+
+func (c *Call) fields() []zap.Field {
+	return []zap.Field{
+		zap.Uint32("prog", c.Prog), zap.Uint32("vers", c.Vers), zap.String("proc", c.proc.Name),
+		zap.Uint32("xid", c.XID), zap.Stringer("client", c.Conn.RemoteAddr()),
+	}
+}
+
+// send hands the reply to the transport and ends the call.
+func (s *Server) send(c *Call) {
+	r := c.rec
+	switch c.reply {
+	case replySmall:
+		if len(c.head) <= batchedReply {
+			r.SendSmall(append(r.Small(len(c.head)), c.head...))
+			break
+		}
+		c.big.B = c.head
+		r.SendSegments(nil, bufpool.Segment{Mem: c.head, Owner: (*largeReply)(c.big)})
+		c.big = nil
+	case replyPages:
+		run := c.run
+		c.run = nil
+		r.SendRun(run, c.head, c.pages)
+	case replySegments:
+		r.SendSegments(c.head, c.segs...)
+	}
+	if s.Observer != nil {
+		s.Observer.End(&c.Header, c.token, c.status)
+	}
+	c.finish()
+}
+
+// finish gives back what the call holds.
+func (c *Call) finish() {
+	c.unlend()
+	r := c.rec
+	c.reset()
+	r.Done()
+}
+
+// largeReply returns a reply's memory when it has been sent.
+type largeReply bytebufferpool.ByteBuffer
+
+func (b *largeReply) Release() { bytebufferpool.Put((*bytebufferpool.ByteBuffer)(b)) }

@@ -17,7 +17,8 @@ var (
 	// onceTrees would show nothing new under the race detector.
 	onceTrees = append([]string{"internal/archtest", "internal/check", "internal/netns"}, integrationTrees...)
 
-	// libraryTrees are what an appliance links, on whatever processor it has.
+	// libraryTrees are what an appliance links, on whatever processor it has,
+	// but for the generator rpc/xdrgen.
 	libraryTrees = []string{"bufpool", "xprt", "rpc", "vfs", "nfs3", "nfs4", "nlm"}
 
 	// raceToo are integration packages that are worth their time twice.
@@ -26,7 +27,7 @@ var (
 
 func unit(path string) bool        { return !below(path, integrationTrees) }
 func integration(path string) bool { return below(path, integrationTrees) }
-func library(path string) bool     { return below(path, libraryTrees) }
+func library(path string) bool     { return below(path, libraryTrees) && path != "rpc/xdrgen" }
 func repeated(path string) bool {
 	return !below(path, onceTrees) || slices.Contains(raceToo, path)
 }

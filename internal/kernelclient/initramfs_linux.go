@@ -80,7 +80,7 @@ func newInitramfs(ctx context.Context, c *Config) (*initramfs, error) {
 		return nil, err
 	}
 	for dst, src := range c.Files {
-		if err := i.addFile(ctx, strings.TrimPrefix(dst, "/"), src); err != nil {
+		if err := i.addAll(ctx, strings.TrimPrefix(dst, "/"), src); err != nil {
 			return nil, err
 		}
 	}
@@ -123,6 +123,29 @@ func (i *initramfs) addGuestFiles() error {
 			mode = modeProgram
 		}
 		i.file(strings.TrimPrefix(path, "guest/"), mode, data)
+		return nil
+	})
+}
+
+// addAll copies a file, or a folder with all that is in it.
+func (i *initramfs) addAll(ctx context.Context, dst, src string) error {
+	return filepath.WalkDir(src, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := filepath.Join(dst, strings.TrimPrefix(path, src))
+		switch d.Type() {
+		case fs.ModeDir:
+			i.dir(name)
+		case fs.ModeSymlink:
+			target, err := os.Readlink(path)
+			if err != nil {
+				return err
+			}
+			i.link(name, target)
+		case 0:
+			return i.addFile(ctx, name, path)
+		}
 		return nil
 	})
 }

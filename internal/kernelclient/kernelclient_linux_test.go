@@ -32,7 +32,11 @@ func TestBoot(t *testing.T) {
 	for _, suite := range Suites() {
 		t.Run(suite, func(t *testing.T) {
 			k := kernel(t, suite)
-			gift := filepath.Join(t.TempDir(), "gift")
+			dir := t.TempDir()
+			gift := filepath.Join(dir, "deep", "gift")
+			if err := os.Mkdir(filepath.Dir(gift), 0o755); err != nil {
+				t.Fatal(err)
+			}
 			if err := os.WriteFile(gift, []byte("for the guest"), 0o644); err != nil {
 				t.Fatal(err)
 			}
@@ -42,13 +46,14 @@ func TestBoot(t *testing.T) {
 				Script: `
 					uname -r > /out/release
 					mkdir /out/sub
+					cmp /srv/gift /srv/dir/deep/gift
 					cp /srv/gift /out/sub/
 					grep -w nfs /proc/filesystems
 					declare -F kc_mount kc_netem
 					echo "$SERVER $PORT $MOUNTPORT $EXPORT" | tee /out/env`,
 				Port:   12049,
 				Export: "/it's",
-				Files:  map[string]string{"/srv/gift": gift},
+				Files:  map[string]string{"/srv/gift": gift, "/srv/dir": dir},
 			})
 			if err != nil {
 				t.Fatal(err)

@@ -75,7 +75,7 @@ type Config struct {
 	MountPort int    // of MOUNT version 3; 0 is Port
 	Export    string // what kc_mount mounts; "" is "/"
 
-	Files   map[string]string // files of this machine by their path in the guest; programs bring their shared libraries
+	Files   map[string]string // files and folders of this machine by their path in the guest; programs bring their shared libraries
 	Modules []string          // kernel modules that modprobe finds in the guest, besides those of NFS and netem
 
 	Memory int // MiB; 0 is 1024

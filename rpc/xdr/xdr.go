@@ -17,8 +17,6 @@ var (
 // Unbounded is the bound of variable-length data declared without one.
 const Unbounded = 1<<32 - 1
 
-var zeros [4]byte
-
 // Pad returns the number of zero bytes, 0 to 3, that follow n bytes of opaque
 // data (RFC 4506 §4.9).
 func Pad[T int | uint32](n T) int { return int(-n & 3) }
@@ -51,7 +49,7 @@ func AppendOpaque(b, p []byte) []byte {
 // (RFC 4506 §4.9).
 func AppendFixed(b, p []byte) []byte {
 	b = append(b, p...)
-	return append(b, zeros[:Pad(len(p))]...)
+	return append(b, "\x00\x00\x00"[:Pad(len(p))]...)
 }
 
 // Grow returns b with n more bytes at its end, and those bytes, which hold

@@ -40,6 +40,7 @@ type Conn struct {
 	local   netip.AddrPort
 	peer    Peer
 	hasPeer bool
+	owner   owner
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 	ended   chan struct{} // closed when nothing is left of it
@@ -64,8 +65,10 @@ type Conn struct {
 	told      bool // the handler knows that it is closed
 
 	times times
-	index int // in worker.conns
+	index int // in worker.conns, or removed
 }
+
+const removed = -1
 
 // Peer is the process at the other end of a Unix socket, when it connected.
 type Peer struct {
@@ -296,7 +299,7 @@ func (c *Conn) settle() {
 		}
 		c.w.resumeStarved(c)
 	}
-	if c.calls > 0 {
+	if c.calls > 0 || c.index == removed {
 		return
 	}
 	if !c.told {

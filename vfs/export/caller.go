@@ -3,6 +3,7 @@ package export
 import (
 	"math"
 	"net/netip"
+	"os"
 
 	"eddy.example/vfs"
 )
@@ -18,6 +19,13 @@ type Caller struct {
 	// admits them.
 	Local bool
 
+	// Owner, if not nil, tells which user of this host owns the socket that a
+	// caller on a loopback address speaks through. It is asked only if that
+	// decides whether the caller is admitted, and then about every call.
+	Owner interface {
+		Owner() (uid uint32, ok bool)
+	}
+
 	// Anonymous is a caller who claims no identity: AUTH_NONE.
 	Anonymous bool
 
@@ -30,9 +38,9 @@ const invalidID = math.MaxUint32
 
 // admit decides whether who may use the export and writes the identity it
 // gets to c.Cred, whose Groups are overwritten in place and grow only when
-// they are too short. The error is vfs.ErrAccess. allowPort may be nil.
-func (e *Entry) admit(c *vfs.Call, who *Caller, allowPort func(netip.AddrPort) bool) error {
-	if !who.Local && !(e.admitsAddr(who.Addr.Addr()) && e.admitsPort(who.Addr, allowPort)) {
+// they are too short. The error is vfs.ErrAccess.
+func (e *Entry) admit(c *vfs.Call, who *Caller) error {
+	if !who.Local && !(e.admitsAddr(who.Addr.Addr()) && e.admitsPort(who)) {
 		return vfs.ErrAccess
 	}
 	e.squash(&c.Cred, who)
@@ -52,8 +60,18 @@ func (e *Entry) admitsAddr(a netip.Addr) bool {
 	return false
 }
 
-func (e *Entry) admitsPort(a netip.AddrPort, allowPort func(netip.AddrPort) bool) bool {
-	return e.InsecurePorts || a.Port() < 1024 || allowPort != nil && allowPort(a)
+// admitsPort asks for a port below 1024, which only a host's root can use.
+// About its own sockets the kernel knows better: root's and those of the user
+// who runs the server will do on any port.
+func (e *Entry) admitsPort(who *Caller) bool {
+	if e.InsecurePorts || who.Addr.Port() < 1024 {
+		return true
+	}
+	if who.Owner == nil || !who.Addr.Addr().Unmap().IsLoopback() {
+		return false
+	}
+	uid, ok := who.Owner.Owner()
+	return ok && (uid == 0 || uid == uint32(os.Geteuid()))
 }
 
 // squash writes to dst who the caller is on this export.

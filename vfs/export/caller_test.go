@@ -2,6 +2,7 @@ package export
 
 import (
 	"net/netip"
+	"os"
 	"slices"
 	"testing"
 
@@ -38,7 +39,7 @@ func TestAdmission(t *testing.T) {
 				t.Fatal(err)
 			}
 			who := Caller{Addr: netip.MustParseAddrPort(tc.addr)}
-			err = e.admit(new(vfs.Call), &who, nil)
+			err = e.admit(new(vfs.Call), &who)
 			if (err == nil) != tc.want || err != nil && err != vfs.ErrAccess {
 				t.Errorf("%v, want admitted: %v", err, tc.want)
 			}
@@ -51,37 +52,58 @@ func TestAdmissionWithoutAddress(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := e.admit(new(vfs.Call), &Caller{}, nil); err != vfs.ErrAccess {
+	if err := e.admit(new(vfs.Call), &Caller{}); err != vfs.ErrAccess {
 		t.Errorf("the zero Caller: %v, want %v", err, vfs.ErrAccess)
 	}
-	if err := e.admit(new(vfs.Call), &Caller{Local: true}, nil); err != nil {
+	if err := e.admit(new(vfs.Call), &Caller{Local: true}); err != nil {
 		t.Errorf("a local one: %v", err)
 	}
 }
 
-func TestAllowPort(t *testing.T) {
+// owners knows some sockets' owners, and which it was asked about.
+type owners struct {
+	uid   uint32
+	known bool
+	asked int
+}
+
+func (o *owners) Owner() (uint32, bool) {
+	o.asked++
+	return o.uid, o.known
+}
+
+func TestOwnerOfAHighPort(t *testing.T) {
 	e, err := newEntry(Export{Path: "/", FS: stub{}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var asked []netip.AddrPort
-	allow := func(a netip.AddrPort) bool { asked = append(asked, a); return a.Port() == 5000 }
+	self := uint32(os.Geteuid())
 	for _, tc := range []struct {
-		addr string
-		want error
+		addr  string
+		owner owners
+		want  error
+		asked int
 	}{
-		{"127.0.0.1:5000", nil},
-		{"127.0.0.1:5001", vfs.ErrAccess},
-		{"127.0.0.1:600", nil},            // not asked: its port is low
-		{"192.0.2.1:5000", vfs.ErrAccess}, // not asked: it may not come at all
+		{"127.0.0.1:5000", owners{uid: 0, known: true}, nil, 1},
+		{"127.0.0.1:5000", owners{uid: self, known: true}, nil, 1},
+		{"127.0.0.1:5000", owners{uid: self + 1, known: true}, vfs.ErrAccess, 1},
+		{"127.0.0.1:5000", owners{}, vfs.ErrAccess, 1},
+		{"[::ffff:127.0.0.1]:5000", owners{uid: 0, known: true}, nil, 1},
+		{"127.0.0.1:600", owners{}, nil, 0},
+		{"192.0.2.1:5000", owners{uid: 0, known: true}, vfs.ErrAccess, 0},
 	} {
-		if err := e.admit(new(vfs.Call), &Caller{Addr: netip.MustParseAddrPort(tc.addr)}, allow); err != tc.want {
-			t.Errorf("%s: %v, want %v", tc.addr, err, tc.want)
+		who := Caller{Addr: netip.MustParseAddrPort(tc.addr), Owner: &tc.owner}
+		if err := e.admit(new(vfs.Call), &who); err != tc.want || tc.owner.asked != tc.asked {
+			t.Errorf("%s, %+v: %v, want %v and the owner asked for %d times", tc.addr, tc.owner, err, tc.want, tc.asked)
 		}
 	}
-	want := []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:5000"), netip.MustParseAddrPort("127.0.0.1:5001")}
-	if !slices.Equal(asked, want) {
-		t.Errorf("asked about %v, want %v", asked, want)
+	remote := Export{Path: "/", FS: stub{}, Networks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}}
+	if e, err = newEntry(remote); err != nil {
+		t.Fatal(err)
+	}
+	who := Caller{Addr: netip.MustParseAddrPort("192.0.2.1:5000"), Owner: &owners{known: true}}
+	if err := e.admit(new(vfs.Call), &who); err != vfs.ErrAccess {
+		t.Errorf("from another host: %v, want %v", err, vfs.ErrAccess)
 	}
 }
 
@@ -113,7 +135,7 @@ func TestSquash(t *testing.T) {
 			tc.caller.Local = true
 			// A Call that is used again has the groups of the one before.
 			c := &vfs.Call{Cred: vfs.Cred{UID: 1, GID: 1, Groups: []uint32{1, 2, 3, 4, 5}}}
-			if err := e.admit(c, &tc.caller, nil); err != nil {
+			if err := e.admit(c, &tc.caller); err != nil {
 				t.Fatal(err)
 			}
 			if c.Cred.UID != tc.want.UID || c.Cred.GID != tc.want.GID || !slices.Equal(c.Cred.Groups, tc.want.Groups) {

@@ -44,7 +44,8 @@ type Export struct {
 	Networks []netip.Prefix
 
 	// InsecurePorts admits clients on source ports from 1024 on, which every
-	// user of a client host can use.
+	// user of a client host can use. Without it those on loopback addresses are admitted
+	// whose socket belongs to root or to the user who runs the server.
 	InsecurePorts bool
 }
 

@@ -2,7 +2,6 @@ package export
 
 import (
 	"fmt"
-	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -14,12 +13,6 @@ import (
 
 // Table is a set of exports.
 type Table struct {
-	// AllowPort, if not nil, is asked about clients on ports from 1024 on
-	// that an export without InsecurePorts would turn away. It is called
-	// with every such call, so it must be quick. Set it before the table is
-	// used.
-	AllowPort func(peer netip.AddrPort) bool
-
 	mac siphash.Key
 
 	mu      sync.Mutex // held by who makes a new snapshot
@@ -138,7 +131,7 @@ func (t *Table) Resolve(c *vfs.Call, fh []byte, who *Caller) (*Entry, vfs.Object
 	if e == nil {
 		return nil, nil, vfs.ErrStale
 	}
-	if err := e.admit(c, who, t.AllowPort); err != nil {
+	if err := e.admit(c, who); err != nil {
 		return nil, nil, err
 	}
 	if !c.MayWait && !e.Caps.MayWait {
@@ -165,7 +158,7 @@ func (t *Table) Mount(c *vfs.Call, path string, who *Caller) (*Entry, vfs.Object
 	if e == nil {
 		return nil, nil, vfs.ErrNotExist
 	}
-	if err := e.admit(c, who, t.AllowPort); err != nil {
+	if err := e.admit(c, who); err != nil {
 		return nil, nil, err
 	}
 	if !c.MayWait && !e.Caps.MayWait {

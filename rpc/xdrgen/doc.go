@@ -45,4 +45,6 @@
 // is turned into the Go one. Lines that begin with % are copied to the output
 // as they are, without the %, if they stand between definitions, and are
 // ignored within them.
+//
+// Package xdrgen/xdrtest has the tests that a package with generated code needs.
 package main

@@ -84,7 +84,7 @@ func (c *runCheck) acquirer() string {
 	frames := runtime.CallersFrames(c.stack[:])
 	for {
 		f, more := frames.Next()
-		if f.Func != nil && !strings.Contains(f.Function, "bufpool.(*Pool)") {
+		if f.Function != "" && !strings.Contains(f.Function, "bufpool.(*Pool)") {
 			fmt.Fprintf(&b, "\n\t%s\n\t\t%s:%d", f.Function, f.File, f.Line)
 		}
 		if !more {

@@ -11,8 +11,8 @@ import (
 // they do.
 func TestGate(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := New(Config{Cap: 2 << 20})
-		n := PageSize << rapid.IntRange(0, classes-2).Draw(t, "class")
+		p := New(Config{Cap: 1})
+		n := PageSize << rapid.IntRange(0, classes-4).Draw(t, "class")
 		var readers []*Run
 		for i := range rapid.IntRange(1, 4).Draw(t, "readers") {
 			r := p.Get(n)
@@ -27,7 +27,7 @@ func TestGate(t *testing.T) {
 		for _, r := range readers {
 			p.Put(r)
 		}
-		for range 500 {
+		for range 200 {
 			r := p.Get(n)
 			if r == nil {
 				break

@@ -2,15 +2,7 @@
 
 package bufpool
 
-import (
-	"testing"
-	"time"
-)
-
-// at is seconds on an injected clock.
-func at(seconds float64) time.Time {
-	return time.Unix(1e9, 0).Add(time.Duration(seconds * float64(time.Second)))
-}
+import "testing"
 
 // TestTrim lets demand fall from four runs to one, and to none.
 func TestTrim(t *testing.T) {
@@ -50,7 +42,7 @@ func TestTrim(t *testing.T) {
 
 // TestTrimIdle fills a pool and lets it idle, whenever that begins.
 func TestTrimIdle(t *testing.T) {
-	for start := 0.0; start < 10; start += 0.7 {
+	for start := 0.0; start < 10; start += 1.3 {
 		p := New(Config{})
 		p.Trim(at(0))
 		now := 0.0

@@ -58,7 +58,7 @@ func (s *Server) Record(r *xprt.Record) {
 			s.send(c)
 			return
 		case foundTwice:
-			c.reply = replyDrop
+			s.conclude(c, ErrDrop)
 			s.send(c)
 			return
 		case foundRunning:
@@ -99,8 +99,14 @@ func (s *Server) accept(c *Call, v verdict) error {
 		c.proc = &nullProc
 		return nil
 	}
+	return s.admit(c)
+}
+
+// admit finds the procedure and asks whether it may be called.
+func (s *Server) admit(c *Call) (err error) {
+	defer s.recovered(&c.Header, &err)
 	var ok bool
-	if c.proc, ok = p.Proc(c.Vers, c.Proc); !ok {
+	if c.proc, ok = c.prog.Proc(c.Vers, c.Proc); !ok {
 		return ErrProcUnavail
 	}
 	if s.Admit != nil {
@@ -176,22 +182,26 @@ func (s *Server) Resume(r *xprt.Record) {
 
 func wouldBlock(err error) bool { return err != nil && errors.Is(err, ErrWouldBlock) }
 
-// errPanic stands for a panic, which has been logged already.
-var errPanic = errors.New("rpc: panic")
-
 // run calls the program.
 func (s *Server) run(c *Call) (err error) {
 	if c.proc == &nullProc {
 		c.Reply(nil)
 		return nil
 	}
-	defer func() {
-		if v := recover(); v != nil {
-			s.log.Error("panic in a procedure", append(c.fields(), zap.Any("panic", v), zap.Stack("stack"))...)
-			err = errPanic
-		}
-	}()
+	defer s.recovered(&c.Header, &err)
 	return c.prog.Serve(c)
+}
+
+// errPanic stands for a panic, which has been logged.
+var errPanic = errors.New("rpc: panic")
+
+// recovered is deferred around the code of programs: it makes an error of a
+// panic.
+func (s *Server) recovered(h *Header, err *error) {
+	if v := recover(); v != nil {
+		s.log.Error("panic in a program", append(h.fields(), zap.Any("panic", v), zap.Stack("stack"))...)
+		*err = errPanic
+	}
 }
 
 // conclude turns what Serve has returned into a reply, and completes the call's
@@ -241,7 +251,7 @@ func (s *Server) fail(c *Call, err error) (done bool) {
 		c.status = StatusGarbageArgs
 	default:
 		if err != errPanic && !errors.Is(err, ErrSystem) {
-			s.log.Error("a procedure failed", append(c.fields(), zap.Error(err))...)
+			s.log.Error("a procedure failed", append(c.fields(), zap.Stringer("client", c.Conn.RemoteAddr()), zap.Error(err))...)
 		}
 		c.head = appendAccepted(b, c.XID, SYSTEM_ERR)
 		c.status = StatusSystemErr
@@ -255,10 +265,9 @@ func (c *Call) cancelled(err error) bool {
 	return errors.Is(err, context.Canceled) && c.proc != nil && c.Context().Err() != nil
 }
 
-func (c *Call) fields() []zap.Field {
+func (h *Header) fields() []zap.Field {
 	return []zap.Field{
-		zap.Uint32("prog", c.Prog), zap.Uint32("vers", c.Vers), zap.String("proc", c.proc.Name),
-		zap.Uint32("xid", c.XID), zap.Stringer("client", c.Conn.RemoteAddr()),
+		zap.Uint32("prog", h.Prog), zap.Uint32("vers", h.Vers), zap.Uint32("proc", h.Proc), zap.Uint32("xid", h.XID),
 	}
 }
 

@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -149,19 +150,30 @@ func (s *Server) Opened(c *xprt.Conn) { s.peerOf(c) }
 func (s *Server) Closed(*xprt.Conn) {}
 
 // Place implements [xprt.Handler]: it asks the program, if the whole header
-// lies in head and the arguments are sent in the clear.
+// lies in head and what follows it is not encrypted.
 func (s *Server) Place(conn *xprt.Conn, head []byte, n int) xprt.Placement {
 	m := &s.peerOf(conn).placing
 	if m.parse(head) != isCall || m.cred.Flavor > AUTH_SYS {
 		return xprt.Placement{}
 	}
-	p, _, _ := s.lookup(m.Prog, m.Vers)
-	if p == nil {
-		return xprt.Placement{}
-	}
-	at, offset, ok := p.Place(&m.Header, m.args)
-	if !ok {
+	at, offset, err := s.place(m)
+	if err != nil {
 		return xprt.Placement{}
 	}
 	return xprt.Placement{At: len(head) - len(m.args) + at, Offset: offset, Unit: bufpool.PageSize}
+}
+
+var errNowhere = errors.New("rpc: the program has no place for the call")
+
+func (s *Server) place(m *callMessage) (at int, offset uint64, err error) {
+	defer s.recovered(&m.Header, &err)
+	p, _, _ := s.lookup(m.Prog, m.Vers)
+	if p == nil {
+		return 0, 0, errNowhere
+	}
+	at, offset, ok := p.Place(&m.Header, m.args)
+	if !ok {
+		err = errNowhere
+	}
+	return at, offset, err
 }

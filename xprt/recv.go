@@ -32,8 +32,9 @@ type receiver struct {
 	c     *Conn
 	marks marks
 
-	head *buffer // nil if nothing is in it
-	r, w int     // what is in it and has not been consumed
+	head    *buffer // nil if nothing is in it
+	r, w    int     // what is in it and has not been consumed
+	reading bool    // a goroutine of the link receives into it
 
 	// The record that is not in the head buffer, if there is one.
 	body   *buffer
@@ -113,7 +114,7 @@ func (x *receiver) dropHead() {
 // rest drops a head buffer that has nothing in it, so that a connection
 // without work costs none.
 func (x *receiver) rest() {
-	if x.head != nil && x.r == x.w && x.head.refs == 1 {
+	if x.head != nil && x.r == x.w && x.head.refs == 1 && !x.reading {
 		x.dropHead()
 	}
 }

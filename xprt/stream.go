@@ -173,7 +173,7 @@ func (s *stream) event(e *event) {
 	c := s.c
 	switch e.kind {
 	case evRead:
-		s.reading = false
+		s.reading, c.rx.reading = false, false
 		if c.dead {
 			return
 		}
@@ -226,7 +226,7 @@ func (s *stream) read() bool {
 	if s.reading || s.readEnded || s.ended {
 		return false
 	}
-	s.reading = true
+	s.reading, s.c.rx.reading = true, true
 	a, b := s.c.rx.want()
 	req := readRequest{a, 1}
 	if b != nil {

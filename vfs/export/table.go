@@ -150,6 +150,9 @@ func (t *Table) Resolve(c *vfs.Call, fh []byte, who *Caller) (*Entry, vfs.Object
 // absolute, too long or has "..", vfs.ErrNotExist, vfs.ErrNotDir,
 // vfs.ErrAccess, vfs.ErrWouldBlock.
 func (t *Table) Mount(c *vfs.Call, path string, who *Caller) (*Entry, vfs.Object, error) {
+	if path == "" {
+		path = "/" // libnfs's way of saying the root
+	}
 	p, err := cleanPath(path)
 	if err != nil {
 		return nil, nil, err

@@ -179,7 +179,7 @@ func TestMount(t *testing.T) {
 		{"/srv/" + strings.Repeat("n", 256), nil, vfs.ErrNameTooLong},
 		{"/srv/" + strings.Repeat("n/", 600), nil, vfs.ErrInvalid},
 		{"srv", nil, vfs.ErrInvalid},
-		{"", nil, vfs.ErrInvalid},
+		{"", nil, vfs.ErrNotExist}, // the same as "/"
 	} {
 		t.Run(fmt.Sprintf("%.20q", tc.path), func(t *testing.T) {
 			table := newTable(t, exports...)
@@ -200,7 +200,7 @@ func TestMount(t *testing.T) {
 	})
 	t.Run("everything is below /", func(t *testing.T) {
 		table := newTable(t, export.Export{Path: "/", FS: outer}, export.Export{Path: "/a", FS: inner})
-		for path, fs := range map[string]vfs.FS{"/": outer, "/inner": outer, "/a": inner, "/a/x": inner} {
+		for path, fs := range map[string]vfs.FS{"": outer, "/": outer, "/inner": outer, "/a": inner, "/a/x": inner} {
 			if e, _, err := table.Mount(call(), path, local); err != nil || e.FS != fs {
 				t.Errorf("%s: %v", path, err)
 			}

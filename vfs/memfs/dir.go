@@ -50,18 +50,25 @@ func (d *directory) remove(e *entry) {
 	delete(d.names, e.name)
 	b, k := d.find(e.cookie - 1)
 	d.blocks[b] = slices.Delete(d.blocks[b], k, k+1)
-	// Blocks that became small are joined, or a directory that shrank
-	// would keep a block for each entry left.
-	if b+1 < len(d.blocks) && len(d.blocks[b])+len(d.blocks[b+1]) <= blockSize/2 {
-		d.blocks[b] = append(d.blocks[b], d.blocks[b+1]...)
-		d.blocks = slices.Delete(d.blocks, b+1, b+2)
-	}
 	if len(d.blocks[b]) == 0 {
 		d.blocks = slices.Delete(d.blocks, b, b+1)
+	} else {
+		d.join(b)
 	}
+	d.join(b - 1)
 	if len(d.names) == 0 {
 		d.names, d.blocks = make(map[string]*entry), nil
 	}
+}
+
+// join makes one block of b and the next if they became small, or a directory
+// that shrank would keep a block for each entry left.
+func (d *directory) join(b int) {
+	if b < 0 || b+1 >= len(d.blocks) || len(d.blocks[b])+len(d.blocks[b+1]) > blockSize/2 {
+		return
+	}
+	d.blocks[b] = append(d.blocks[b], d.blocks[b+1]...)
+	d.blocks = slices.Delete(d.blocks, b+1, b+2)
 }
 
 // find returns the position of the first entry whose cookie is greater than

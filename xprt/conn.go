@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"net/netip"
+
+	"go.uber.org/zap"
 )
 
 // Why connections end. They are logged, and the cause of Conn.Context.
@@ -44,6 +46,11 @@ type Conn struct {
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 	ended   chan struct{} // closed when nothing is left of it
+
+	// Of a datagram: where it came from, as its link has it, and a list of those
+	// that are to be used again.
+	origin   any
+	nextFree *Conn
 
 	// From here on all is the worker's.
 	rx       receiver
@@ -157,6 +164,7 @@ func (c *Conn) mayRead() bool {
 
 // turn gives the connection its share of the worker.
 func (c *Conn) turn() {
+	c.scheduled = false
 	if c.dead {
 		return
 	}
@@ -255,9 +263,14 @@ func (c *Conn) fail(err error) {
 		return
 	}
 	c.dead = true
-	if err == nil {
+	switch err {
+	case nil:
 		err = context.Canceled
+	case ErrTimeout:
+		c.w.counters.timeouts.Add(1)
 	}
+	c.w.t.cfg.Log.Debug("connection ended",
+		zap.String("network", c.network), zap.Stringer("peer", c.remote), zap.Error(err))
 	c.cancel(err)
 	c.touch()
 }

@@ -11,9 +11,8 @@ const minProgress = 64 << 10
 
 // times is what a connection's deadlines are measured from, as of the last tick.
 type times struct {
-	total   int64 // bytes that had been received, and
-	records int64 // records
-	heard   time.Time
+	total int64 // bytes that had been received
+	heard time.Time
 
 	record      int64     // number of the record that is incomplete
 	recordSince time.Time // or its last minProgress bytes; zero if there is none
@@ -31,6 +30,7 @@ func (w *worker) tick(n int) {
 		owing = w.conns[i].tick(w.now) || owing
 	}
 	w.owing.Store(owing)
+	w.detachLent()
 	w.longest.Store(0)
 	if c := w.mostStalled(); c != nil {
 		w.longest.Store(c.times.owedSince.UnixNano())
@@ -96,6 +96,26 @@ func (c *Conn) detach() {
 		}
 	}
 	c.link.detach()
+}
+
+// detachLent takes runs out of the pool that have been away with a record for a tick or
+// more: somebody who is slow to fill them is not to be waited for by others.
+func (w *worker) detachLent() {
+	if !bufpool.Gated {
+		return
+	}
+	for _, r := range w.lenders {
+		if !r.away {
+			r.away = true
+			continue
+		}
+		if w.t.replyMemory() > int64(w.t.cfg.ReplyBudget) {
+			return
+		}
+		for _, run := range r.lent {
+			w.pool.Detach(run)
+		}
+	}
 }
 
 // owe is called when a peer has n bytes to take.

@@ -17,7 +17,7 @@ type poller struct {
 	parked atomic.Bool
 	events [128]unix.EpollEvent
 
-	slots     []*sock // by EpollEvent.Fd; 0 is the eventfd
+	slots     []watcher // by EpollEvent.Fd; 0 is the eventfd
 	freeSlots []int32
 }
 
@@ -30,7 +30,7 @@ func (p *poller) init(w *worker) (err error) {
 		unix.Close(p.epoll)
 		return err
 	}
-	p.slots = []*sock{nil}
+	p.slots = []watcher{nil}
 	return p.add(p.wakeup, 0, unix.EPOLLIN)
 }
 
@@ -39,9 +39,12 @@ func (p *poller) add(fd int, slot int32, events uint32) error {
 		&unix.EpollEvent{Events: events | unix.EPOLLET, Fd: slot})
 }
 
-// watch gives events on the socket to it.
-func (p *poller) watch(s *sock, fd int) (err error) {
-	slot := int32(len(p.slots))
+// watcher is told what epoll says of its socket.
+type watcher interface{ event(events uint32) }
+
+// watch gives events on fd to s.
+func (p *poller) watch(s watcher, fd int) (slot int32, err error) {
+	slot = int32(len(p.slots))
 	if n := len(p.freeSlots); n > 0 {
 		slot = p.freeSlots[n-1]
 		p.freeSlots = p.freeSlots[:n-1]
@@ -49,14 +52,13 @@ func (p *poller) watch(s *sock, fd int) (err error) {
 		p.slots = append(p.slots, nil)
 	}
 	p.slots[slot] = s
-	s.slot = slot
-	return p.add(fd, slot, unix.EPOLLIN|unix.EPOLLOUT|unix.EPOLLRDHUP)
+	return slot, p.add(fd, slot, unix.EPOLLIN|unix.EPOLLOUT|unix.EPOLLRDHUP)
 }
 
 // unwatch is called when the socket has been closed, which took it out of the set.
-func (p *poller) unwatch(s *sock) {
-	p.slots[s.slot] = nil
-	p.freeSlots = append(p.freeSlots, s.slot)
+func (p *poller) unwatch(slot int32) {
+	p.slots[slot] = nil
+	p.freeSlots = append(p.freeSlots, slot)
 }
 
 // wait hands events to the sockets. If block is set it returns only when there is

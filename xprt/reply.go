@@ -1,6 +1,8 @@
 package xprt
 
 import (
+	"slices"
+
 	"eddy.example/bufpool"
 )
 
@@ -42,8 +44,9 @@ type Record struct {
 	lack  lack
 	first bool // it has waited longest
 
-	// Runs it has lent, the last one first.
-	lent []*bufpool.Run
+	lent   []*bufpool.Run // that it has
+	lender int            // index in worker.lenders, if it has any
+	away   bool           // it had them at the last tick
 }
 
 type recordState uint8
@@ -68,7 +71,7 @@ const (
 // else is sent before it is given to [Record.SendSmall]. n is at most Conn.MaxReply.
 func (r *Record) Small(n int) []byte {
 	if r.Conn.packet != nil {
-		return r.Conn.w.datagram[:0]
+		return r.Conn.w.datagram[:0:maxDatagram]
 	}
 	return r.Conn.tx.reserve(n)
 }
@@ -80,7 +83,7 @@ func (r *Record) SendSmall(b []byte) {
 	switch {
 	case c.dead:
 	case c.packet != nil:
-		c.packet.send(c, b)
+		c.packet.send(c, b, nil)
 	case len(b) > maxReply:
 		c.fail(errReplyTooLong)
 	default:
@@ -116,15 +119,23 @@ func (r *Record) Lend(n int) *bufpool.Run {
 			return nil
 		}
 	}
+	if len(r.lent) == 0 {
+		r.lender, r.away = len(w.lenders), false
+		w.lenders = append(w.lenders, r)
+	}
 	r.lent = append(r.lent, run)
 	return run
 }
 
 // Wait asks for Resume after Lend has returned nil.
 func (r *Record) Wait() {
-	queue := &r.Conn.w.starved
-	if r.lack == lackSpace {
+	w := r.Conn.w
+	queue := &w.starved
+	switch r.lack {
+	case lackSpace:
 		queue = &r.Conn.waiting
+	case lackNothing:
+		w.roomMade.Store(true) // as if
 	}
 	r.state = recordWaits
 	if r.first {
@@ -146,7 +157,7 @@ func (r *Record) SendRun(run *bufpool.Run, head []byte, n int) {
 	pad := -n & 3
 	clear(run.Bytes()[n : n+pad])
 	if c.packet != nil {
-		c.packet.sendParts(c, head, run.Bytes()[:n+pad])
+		c.packet.send(c, head, run.Bytes()[:n+pad])
 		c.w.pool.Put(run)
 		return
 	}
@@ -214,13 +225,19 @@ func (r *Record) Unlend(run *bufpool.Run) {
 }
 
 func (r *Record) forget(run *bufpool.Run) {
-	for i := range r.lent {
-		if r.lent[i] == run {
-			r.lent = append(r.lent[:i], r.lent[i+1:]...)
-			return
-		}
+	i := slices.Index(r.lent, run)
+	if i < 0 {
+		panic("xprt: a run that the record was not lent")
 	}
-	panic("xprt: a run that the record was not lent")
+	r.lent = slices.Delete(r.lent, i, i+1)
+	if len(r.lent) == 0 {
+		w := r.Conn.w
+		last := len(w.lenders) - 1
+		w.lenders[r.lender] = w.lenders[last]
+		w.lenders[r.lender].lender = r.lender
+		w.lenders[last] = nil
+		w.lenders = w.lenders[:last]
+	}
 }
 
 // Post hands the record back to its worker, which calls Resume. Any goroutine

@@ -3,6 +3,7 @@ package xprt
 import (
 	"encoding/binary"
 	"os"
+	"slices"
 
 	"eddy.example/bufpool"
 )
@@ -83,6 +84,15 @@ func (s *sender) push(p piece) {
 		s.small += n
 	}
 	s.queue = append(s.queue, p)
+}
+
+// pushFront queues memory of the first piece before the rest of that.
+func (s *sender) pushFront(p piece) {
+	s.large++
+	s.queue = slices.Insert(s.queue, s.head, p)
+	if s.fill > 0 {
+		s.batchPiece++
+	}
 }
 
 // reserve returns memory for a small reply of up to n bytes, with space for its

@@ -192,7 +192,9 @@ func (s *stream) event(e *event) {
 		c.w.schedule(c)
 	case evWrote:
 		s.writing = false
-		s.dropScratch()
+		if e.err == nil {
+			s.dropScratch()
+		}
 		if c.dead {
 			return // the pieces go with the goroutines
 		}
@@ -212,6 +214,7 @@ func (s *stream) event(e *event) {
 			s.leavePieces()
 		}
 		if s.goroutines == 0 {
+			s.dropScratch()
 			c.gone()
 		}
 	}

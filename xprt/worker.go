@@ -31,12 +31,14 @@ type worker struct {
 	free    recordList
 	kept    int // records in free
 
-	ready   []*Conn    // with more to do in their next turn
+	ready   []turner   // with more to do
 	dirty   []*Conn    // with something to send
 	touched []*Conn    // to be settled
 	starved recordList // waiting for pages
+	lenders []*Record  // with pages
 
 	datagram []byte // where replies to datagrams are written
+	sys      syscalls
 
 	now      time.Time // of the last tick
 	stopping bool
@@ -54,6 +56,9 @@ type worker struct {
 	counters counters
 }
 
+// turner is what gets its share of a worker by turns.
+type turner interface{ turn() }
+
 // event is what other goroutines tell a worker.
 type event struct {
 	kind   eventKind
@@ -68,19 +73,21 @@ type event struct {
 type eventKind uint8
 
 const (
-	evOpen   eventKind = iota // conn is new
-	evRecord                  // rec comes back
-	evGrant                   // conn got n bytes of budget
-	evRead                    // conn's reader has received n bytes, or err
-	evWrote                   // conn's writer has sent n bytes, or err
-	evGone                    // conn's link has ended
-	evAbort                   // conn is to end because of err
-	evPacket                  // packet is new
-	evTick                    // time passes; n is the number of ticks
-	evDrain                   // end connections when they are idle
-	evCut                     // end connections now
-	evShed                    // end the connection that is stalled longest
-	evStop                    // end: nothing is left and nothing will come
+	evOpen       eventKind = iota // conn is new
+	evRecord                      // rec comes back
+	evGrant                       // conn got n bytes of budget
+	evRead                        // conn's reader has received n bytes, or err
+	evWrote                       // conn's writer has sent n bytes, or err
+	evGone                        // conn's link has ended
+	evAbort                       // conn is to end because of err
+	evPacket                      // packet is new
+	evPacketRead                  // packet's reader has received n bytes, or err
+	evPacketGone                  // one of packet's goroutines has ended
+	evTick                        // time passes; n is the number of ticks
+	evDrain                       // end connections when they are idle
+	evCut                         // end connections now
+	evShed                        // end the connection that is stalled longest
+	evStop                        // end: nothing is left and nothing will come
 )
 
 func newWorker(t *Transport, id int) (*worker, error) {
@@ -169,7 +176,9 @@ func (w *worker) handle(e *event) {
 	case evAbort:
 		c.fail(e.err)
 	case evPacket:
-		e.packet.open(w)
+		e.packet.open()
+	case evPacketRead, evPacketGone:
+		e.packet.link.(*portablePacket).event(e)
 	case evTick:
 		w.tick(e.n)
 	case evDrain:
@@ -218,6 +227,7 @@ func (w *worker) remove(c *Conn) {
 	w.conns[c.index].index = c.index
 	w.conns[last] = nil
 	w.conns = w.conns[:last]
+	c.index = removed
 	w.load.Add(-1)
 	w.t.closed(c)
 }
@@ -229,12 +239,11 @@ func (w *worker) schedule(c *Conn) {
 	}
 }
 
-// turns gives each connection that is ready now one turn.
+// turns gives each who is ready now one turn.
 func (w *worker) turns() {
 	n := len(w.ready)
-	for _, c := range w.ready[:n] {
-		c.scheduled = false
-		c.turn()
+	for _, x := range w.ready[:n] {
+		x.turn()
 		w.flush()
 	}
 	rest := copy(w.ready, w.ready[n:])

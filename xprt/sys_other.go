@@ -1,0 +1,6 @@
+//go:build !linux
+
+package xprt
+
+// syscalls is nothing where connections are not the worker's own.
+type syscalls struct{}

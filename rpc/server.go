@@ -144,7 +144,10 @@ func (s *Server) Shutdown(ctx context.Context) error {
 }
 
 // Opened implements [xprt.Handler].
-func (s *Server) Opened(c *xprt.Conn) { s.peerOf(c) }
+func (s *Server) Opened(c *xprt.Conn) {
+	s.setup()
+	s.peerOf(c)
+}
 
 // Closed implements [xprt.Handler].
 func (s *Server) Closed(*xprt.Conn) {}

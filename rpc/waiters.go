@@ -9,10 +9,11 @@ import (
 // started for a call that has to wait, and ends when it finds nothing more to do.
 //
 // Goroutines are shared fairly by connection. Connections with queued calls
-// take turns, and none may have more calls being served than it leaves
-// goroutines free: a single one gets half of them, two a third each, and so on. So a
-// connection that comes later finds one, however many calls the others have
-// blocked.
+// take turns, and how many calls of one may be served at a time depends on how many
+// goroutines are free: about a sixth of all for one that is alone, and ever less the
+// more are taken. What was given cannot be taken back from a call that is
+// stuck; so even when 100 connections in turn have blocked all they could get,
+// there is a goroutine for the next one.
 type waiters struct {
 	limit int
 	serve func(*Call)
@@ -89,7 +90,13 @@ func (w *waiters) start() {
 	}
 }
 
-func (w *waiters) mayServe(q *waitQueue) bool { return q.busy < w.limit-w.busy }
+// mayServe reports whether one more call of q may be served. If each of k connections
+// takes what this rule lets it have, 4/(4+k) of all goroutines are left: that is what
+// becomes of the rest x where each takes x²/4 of it.
+func (w *waiters) mayServe(q *waitQueue) bool {
+	free := int64(w.limit - w.busy)
+	return 4*int64(q.busy)*int64(w.limit) < free*free
+}
 
 // turn returns the connection whose turn it is.
 func (w *waiters) turn() *waitQueue {

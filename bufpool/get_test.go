@@ -7,6 +7,28 @@ import (
 	"testing"
 )
 
+// fill lends runs with n bytes until there is nothing more.
+func fill(p *Pool, n int) []*Run {
+	var runs []*Run
+	for r := p.Get(n); r != nil; r = p.Get(n) {
+		runs = append(runs, r)
+	}
+	return runs
+}
+
+// fly puts a run to which it keeps a reference.
+func fly(p *Pool, r *Run) *Run {
+	r.Retain()
+	p.Put(r)
+	return r
+}
+
+func putAll(p *Pool, runs []*Run) {
+	for _, r := range runs {
+		p.Put(r)
+	}
+}
+
 func TestGetReusesLast(t *testing.T) {
 	p := New(Config{})
 	a, b := p.Get(1), p.Get(1)

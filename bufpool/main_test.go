@@ -39,28 +39,6 @@ func stamped(r *Run, id uint64) bool {
 	return true
 }
 
-// fill lends runs with n bytes until there is nothing more.
-func fill(p *Pool, n int) []*Run {
-	var runs []*Run
-	for r := p.Get(n); r != nil; r = p.Get(n) {
-		runs = append(runs, r)
-	}
-	return runs
-}
-
-// fly puts a run to which it keeps a reference.
-func fly(p *Pool, r *Run) *Run {
-	r.Retain()
-	p.Put(r)
-	return r
-}
-
-func putAll(p *Pool, runs []*Run) {
-	for _, r := range runs {
-		p.Put(r)
-	}
-}
-
 // at is seconds on an injected clock.
 func at(seconds float64) time.Time {
 	return time.Unix(1e9, 0).Add(time.Duration(seconds * float64(time.Second)))

@@ -4,8 +4,10 @@ package bufpool
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"unsafe"
 
@@ -71,6 +73,34 @@ func TestNotTouched(t *testing.T) {
 	p.Get(MaxPayload)
 	if got := resident(r.mem); got != 0 {
 		t.Errorf("%d pages in memory", got)
+	}
+	p.Put(r)
+	closeClean(t, p)
+}
+
+// TestSmallPages wants the mapping to be kept from huge pages, where the system has
+// them ("nh" in smaps).
+func TestSmallPages(t *testing.T) {
+	if _, err := os.Stat("/sys/kernel/mm/transparent_hugepage"); err != nil {
+		return
+	}
+	p := New(Config{})
+	r := p.Get(MaxPayload)
+	smaps, err := os.ReadFile("/proc/self/smaps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := uint64(uintptr(unsafe.Pointer(unsafe.SliceData(r.mem))))
+	inside := false
+	for line := range strings.Lines(string(smaps)) {
+		var from, to uint64
+		if n, _ := fmt.Sscanf(line, "%x-%x ", &from, &to); n == 2 {
+			inside = from <= addr && addr < to
+		} else if flags, ok := strings.CutPrefix(line, "VmFlags:"); ok && inside {
+			if !slices.Contains(strings.Fields(flags), "nh") {
+				t.Errorf("flags of the mapping:%s", flags)
+			}
+		}
 	}
 	p.Put(r)
 	closeClean(t, p)

@@ -280,8 +280,8 @@ func (m *model) trim(t *rapid.T) {
 		if mr.busy() && !mr.owner && !mr.outside && !mr.gone {
 			m.want.OldestInFlight = max(m.want.OldestInFlight, m.now.Sub(mr.since))
 		}
-		if mr.idle() && r.class.flight.front == r {
-			t.Fatal("a ready run is still in flight")
+		if mr.idle() && r.state != free {
+			t.Fatal("a run without references was not noticed")
 		}
 	}
 	if m.now.Sub(m.quiet) >= 10*time.Second && m.want.Free*PageSize > 64<<10 {

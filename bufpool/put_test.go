@@ -69,6 +69,22 @@ func TestMayGate(t *testing.T) {
 	closeClean(t, p)
 }
 
+// TestMayGateExactly has room for just one beside the one that circles.
+func TestMayGateExactly(t *testing.T) {
+	for _, c := range []struct {
+		pages int
+		want  bool
+	}{{515, false}, {516, true}} {
+		p := New(Config{Cap: c.pages * PageSize})
+		r := p.Get(MaxPayload)
+		if got := p.MayGate(r); got != c.want {
+			t.Errorf("cap of %d pages: %v", c.pages, got)
+		}
+		p.Put(r)
+		closeClean(t, p)
+	}
+}
+
 func TestDetach(t *testing.T) {
 	for _, c := range []struct {
 		name string

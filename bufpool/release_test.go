@@ -69,3 +69,36 @@ func TestReleaseAnywhere(t *testing.T) {
 	}
 	closeClean(t, p)
 }
+
+// TestTakenWhileReleased detaches and gives up runs in flight just as their
+// last reference goes. Whoever comes first, the account is right.
+func TestTakenWhileReleased(t *testing.T) {
+	p := New(Config{})
+	released := make(chan *Run)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for r := range released {
+			r.Release()
+		}
+	})
+	for i := range 6000 {
+		r := fly(p, p.Get(1))
+		released <- r
+		for range i % 50 {
+			p.Stats() // take some time
+		}
+		if i%2 == 0 {
+			p.Detach(r)
+		} else {
+			p.GiveUp(r)
+		}
+	}
+	close(released)
+	wg.Wait()
+	s := p.Stats()
+	t.Logf("%d pages detached, %d given up", s.Trimmed, s.GivenUp)
+	if s.Lent+s.InFlight+s.Detached != 0 || s.New != s.Free+s.Trimmed+s.GivenUp {
+		t.Errorf("%+v", s)
+	}
+	closeClean(t, p)
+}

@@ -7,6 +7,7 @@ import (
 	"net"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,8 +19,7 @@ import (
 // often it has run.
 type counter struct {
 	*toy
-	mu   sync.Mutex
-	runs uint32
+	runs atomic.Uint32
 	// gate, if not nil, is waited for off the event loop; entered is told before.
 	gate    func(c *Call) <-chan struct{}
 	entered chan struct{}
@@ -39,14 +39,11 @@ func (p *counter) once(c *Call) error {
 		p.entered <- struct{}{}
 		<-p.gate(c)
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.runs++
-	c.Reply(xdr.AppendUint32(c.Results(4), p.runs))
+	c.Reply(xdr.AppendUint32(c.Results(4), p.runs.Add(1)))
 	return nil
 }
 
-// stopAt makes every call wait for the channel returned.
+// stop makes every call wait for the channel returned.
 func (p *counter) stop() chan struct{} {
 	gate := make(chan struct{})
 	p.gate = func(*Call) <-chan struct{} { return gate }
@@ -196,12 +193,12 @@ func TestPeers(t *testing.T) {
 
 func TestReplayAfterPanic(t *testing.T) {
 	for _, wait := range []bool{false, true} {
-		p, runs := newToy(), 0
+		p, runs := newToy(), atomic.Int32{}
 		p.add(procOnce, Proc{Cached: true}, func(c *Call) error {
 			if wait && !c.MayWait {
 				return ErrWouldBlock
 			}
-			runs++
+			runs.Add(1)
 			panic("after the deed")
 		})
 		w := serve(t, new(Server), p)
@@ -210,8 +207,8 @@ func TestReplayAfterPanic(t *testing.T) {
 			got := exchange(t, w.dial(addr), callBytes(1, toyProg, 2, procOnce))
 			wantReply(t, "panic", got, appendAccepted(nil, 1, SYSTEM_ERR))
 		}
-		if runs != 1 {
-			t.Errorf("wait %t: ran %d times", wait, runs)
+		if n := runs.Load(); n != 1 {
+			t.Errorf("wait %t: ran %d times", wait, n)
 		}
 	}
 }
@@ -249,10 +246,9 @@ func TestPanicWithDuplicate(t *testing.T) {
 
 // TestNotDoneIsNotKept is about calls that have failed before they did anything.
 func TestNotDoneIsNotKept(t *testing.T) {
-	runs := 0
+	var runs atomic.Int32
 	p := newToy().add(procOnce, Proc{Cached: true}, func(c *Call) error {
-		runs++
-		if runs == 1 {
+		if runs.Add(1) == 1 {
 			return ErrGarbageArgs
 		}
 		c.Reply(nil)
@@ -263,8 +259,8 @@ func TestNotDoneIsNotKept(t *testing.T) {
 	for range 2 {
 		wantReply(t, "second", exchange(t, c, callBytes(1, toyProg, 2, procOnce)), appendAccepted(nil, 1, SUCCESS))
 	}
-	if runs != 2 {
-		t.Errorf("ran %d times", runs)
+	if n := runs.Load(); n != 2 {
+		t.Errorf("ran %d times", n)
 	}
 }
 
@@ -396,11 +392,11 @@ func TestLeastRecentlyUsedGoes(t *testing.T) {
 // in any order with the calls' progress. Each runs once, and all replies to it are equal.
 func TestDuplicates(t *testing.T) {
 	p := newCounter()
-	w := serve(t, new(Server), p)
-	addr := w.listen()
 	base := uint32(0)
 	var gates sync.Map // XID to channel
 	p.gate = func(c *Call) <-chan struct{} { gate, _ := gates.Load(c.XID); return gate.(chan struct{}) }
+	w := serve(t, new(Server), p)
+	addr := w.listen()
 	go func() {
 		for range p.entered {
 		}
@@ -411,7 +407,7 @@ func TestDuplicates(t *testing.T) {
 		calls := uint32(rapid.IntRange(1, 4).Draw(rt, "calls"))
 		first := base
 		base += calls
-		before := p.runs
+		before := p.runs.Load()
 		closed := make([]bool, calls)
 		for i := range calls {
 			gates.Store(first+i, make(chan struct{}))
@@ -458,7 +454,7 @@ func TestDuplicates(t *testing.T) {
 			}
 			c.Close()
 		}
-		if got := p.runs - before; got != calls {
+		if got := p.runs.Load() - before; got != calls {
 			rt.Fatalf("%d calls ran %d times", calls, got)
 		}
 		values := map[string]bool{}

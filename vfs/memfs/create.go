@@ -182,6 +182,9 @@ func (fs *FS) insert(c *vfs.Call, d *inode, name string, i *inode, s *vfs.SetAtt
 	if !fs.space.take(inodeCost + int64(len(i.target)) + entryCost(name)) {
 		return vfs.ErrNoSpace
 	}
+	if attr != nil {
+		*attr = i.attr // while nobody else knows the inode
+	}
 	before(dirChg, d)
 	fs.inodes.add(i)
 	fs.addName(d, name, i)
@@ -189,9 +192,6 @@ func (fs *FS) insert(c *vfs.Call, d *inode, name string, i *inode, s *vfs.SetAtt
 		d.attr.Nlink++
 	}
 	afterwards(dirChg, d)
-	if attr != nil {
-		*attr = i.attr
-	}
 	return nil
 }
 

@@ -71,10 +71,14 @@ func (x *receiver) want() (a, b []byte) {
 	if x.head == nil || x.r == x.w {
 		x.rewind()
 	}
-	if x.direct {
-		return x.body.mem[x.start+x.filled : x.start+x.limit], x.head.mem[x.w:]
+	if !x.direct {
+		return x.head.mem[x.w:], nil
 	}
-	return x.head.mem[x.w:], nil
+	a = x.body.mem[x.start+x.filled : x.start+x.limit]
+	if x.limit == x.marks.size {
+		b = x.head.mem[x.w:] // for what follows the record
+	}
+	return a, b
 }
 
 // rewind makes room in a head buffer that has nothing in it.

@@ -374,7 +374,8 @@ func (s *sock) tick() (owed, moved bool) {
 	s.zero.moved = false
 	switch {
 	case c.dead:
-		if s.fd >= 0 && now.Sub(s.since) >= lingerTime {
+		// It may have died in this very round, and is aborted at the end of it.
+		if c.buried && s.fd >= 0 && now.Sub(s.since) >= lingerTime {
 			s.giveUp()
 		}
 	case s.finishing:

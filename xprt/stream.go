@@ -230,10 +230,10 @@ func (s *stream) read() bool {
 		return false
 	}
 	s.reading, s.c.rx.reading = true, true
-	a, b := s.c.rx.want()
-	req := readRequest{a, 1}
-	if b != nil {
-		req.min = len(a)
+	b, _ := s.c.rx.want()
+	req := readRequest{b, 1}
+	if s.c.rx.direct {
+		req.min = len(b)
 	}
 	s.reads <- req
 	return false

@@ -107,7 +107,7 @@ type Client struct {
 // clientLink is how a client's calls travel. Its methods are called with Client.mu held.
 type clientLink interface {
 	// send sends a call, or queues it.
-	send(p *clientCall, q *request) error
+	send(p *clientCall) error
 
 	// leave is told that the caller of p, which was pending and isn't any more, has gone. It
 	// reports whether what was passed to the call is out of use; otherwise it
@@ -124,15 +124,12 @@ type clientLink interface {
 // clientCall is a call on its way. It is protected by Client.mu; while its reply is
 // being received what concerns results is the receiver's.
 type clientCall struct {
+	request
 	xid   uint32
 	state callState
 	done  chan struct{} // gets a value when the call is over
 	err   error
-
-	res  Consumer
-	head PayloadConsumer
-	into []byte
-	n    int // bytes of payload in into
+	n     int // bytes of payload received
 
 	unsent bool // the payload it sends is in use
 	left   bool // its caller only waits for its memory
@@ -203,14 +200,14 @@ func (c *Client) Close() error {
 // Call calls a procedure. cred nil is AUTH_NONE, args nil are none, and with res nil
 // the results are ignored.
 func (c *Client) Call(ctx context.Context, prog, vers, proc uint32, cred *Cred, args Appender, res Consumer) error {
-	_, err := c.do(ctx, &request{prog: prog, vers: vers, proc: proc, cred: cred, args: args, res: res})
+	_, err := c.do(ctx, request{prog: prog, vers: vers, proc: proc, cred: cred, args: args, res: res})
 	return err
 }
 
 // CallSend calls a procedure whose arguments end in a payload, which is sent
 // from where it lies.
 func (c *Client) CallSend(ctx context.Context, prog, vers, proc uint32, cred *Cred, args PayloadAppender, payload []byte, res Consumer) error {
-	_, err := c.do(ctx, &request{prog: prog, vers: vers, proc: proc, cred: cred, payloadArgs: args, payload: payload, res: res})
+	_, err := c.do(ctx, request{prog: prog, vers: vers, proc: proc, cred: cred, payloadArgs: args, payload: payload, res: res})
 	return err
 }
 
@@ -218,10 +215,10 @@ func (c *Client) CallSend(ctx context.Context, prog, vers, proc uint32, cred *Cr
 // the slice given. It returns the payload's length; one that is longer than the slice
 // fails the call.
 func (c *Client) CallReceive(ctx context.Context, prog, vers, proc uint32, cred *Cred, args Appender, res PayloadConsumer, into []byte) (n int, err error) {
-	return c.do(ctx, &request{prog: prog, vers: vers, proc: proc, cred: cred, args: args, head: res, into: into})
+	return c.do(ctx, request{prog: prog, vers: vers, proc: proc, cred: cred, args: args, head: res, into: into})
 }
 
-func (c *Client) do(ctx context.Context, q *request) (int, error) {
+func (c *Client) do(ctx context.Context, q request) (int, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
@@ -243,12 +240,14 @@ func (c *Client) do(ctx context.Context, q *request) (int, error) {
 	if err != nil {
 		n = 0
 	}
+	c.mu.Lock()
 	c.recycle(p)
+	c.mu.Unlock()
 	return n, err
 }
 
 // begin puts a call on its way.
-func (c *Client) begin(q *request) (*clientCall, error) {
+func (c *Client) begin(q request) (*clientCall, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.err != nil {
@@ -262,24 +261,22 @@ func (c *Client) begin(q *request) (*clientCall, error) {
 	}
 	for c.xid++; c.pending[c.xid] != nil; c.xid++ {
 	}
-	p.xid, p.state, p.err = c.xid, callPending, nil
-	p.res, p.head, p.into, p.n = q.res, q.head, q.into, 0
+	p.request = q
+	p.xid, p.state, p.err, p.n = c.xid, callPending, nil, 0
 	c.pending[p.xid] = p
-	if err := c.link.send(p, q); err != nil {
+	if err := c.link.send(p); err != nil {
 		delete(c.pending, p.xid)
-		p.next = c.free
-		c.free = p
+		c.recycle(p)
 		return nil, err
 	}
 	return p, nil
 }
 
+// recycle keeps p for another call. c.mu is held.
 func (c *Client) recycle(p *clientCall) {
-	p.res, p.head, p.into = nil, nil, nil
-	c.mu.Lock()
+	p.request = request{}
 	p.next = c.free
 	c.free = p
-	c.mu.Unlock()
 }
 
 // claim takes the call that a reply is for, so that its results can be

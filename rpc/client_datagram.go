@@ -42,10 +42,10 @@ func newDatagramLink(c *Client) *datagramLink {
 	return l
 }
 
-func (l *datagramLink) send(p *clientCall, q *request) error {
-	b := q.appendCall(p.datagram.message[:0], p.xid)
-	b = append(b, q.payload...)
-	b = append(b, zeros[:-len(q.payload)&3]...)
+func (l *datagramLink) send(p *clientCall) error {
+	b := p.appendCall(p.datagram.message[:0], p.xid)
+	b = append(b, p.payload...)
+	b = append(b, zeros[:-len(p.payload)&3]...)
 	p.datagram = datagram{
 		message: b,
 		tries:   1,

@@ -78,18 +78,18 @@ func newStreamLink(c *Client) *streamLink {
 	return l
 }
 
-func (l *streamLink) send(p *clientCall, q *request) error {
+func (l *streamLink) send(p *clientCall) error {
 	start := len(l.out.buf)
-	b := q.appendCall(append(l.out.buf, 0, 0, 0, 0), p.xid)
-	pad := -len(q.payload) & 3
-	size := len(b) - start - 4 + len(q.payload) + pad
+	b := p.appendCall(append(l.out.buf, 0, 0, 0, 0), p.xid)
+	pad := -len(p.payload) & 3
+	size := len(b) - start - 4 + len(p.payload) + pad
 	if int64(size) >= lastFragment {
 		return errRecordTooLong
 	}
 	binary.BigEndian.PutUint32(b[start:], lastFragment|uint32(size))
-	if len(q.payload) > 0 {
+	if len(p.payload) > 0 {
 		p.unsent = true
-		l.out.cuts = append(l.out.cuts, cut{len(b), q.payload, p})
+		l.out.cuts = append(l.out.cuts, cut{len(b), p.payload, p})
 		b = append(b, zeros[:pad]...)
 	}
 	l.out.buf = b

@@ -58,6 +58,7 @@ var _ interface {
 	vfs.FS
 	vfs.LinkReader
 	vfs.Accesser
+	vfs.Invalidator
 } = (*FS)(nil)
 
 // New returns fsys as a backend.
@@ -90,6 +91,15 @@ func (f *FS) Close() error {
 	f.blocks.clear()
 	f.unlock()
 	return nil
+}
+
+// Invalidate forgets an object's open file or listing. Both are forgotten
+// anyhow when size or modification time change.
+func (f *FS) Invalidate(o vfs.Object) {
+	f.mu.Lock()
+	f.lists.remove(o.(object))
+	f.files.remove(o.(object))
+	f.unlock()
 }
 
 // unlock unlocks f.mu and closes what nobody uses any more.
@@ -129,6 +139,9 @@ func gone(err error) error {
 // stat returns an object's FileInfo and attributes.
 func (f *FS) stat(o object, attr *vfs.Attr) (fs.FileInfo, error) {
 	info, err := fs.Lstat(f.fsys, string(o))
+	if vfs.Cause(err) == vfs.ErrInvalid {
+		return nil, vfs.ErrNotExist // a name that can't be
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -232,9 +245,6 @@ func (f *FS) Lookup(c *vfs.Call, dir vfs.Object, name string, attr *vfs.Attr) (v
 		attr = &a
 	}
 	if _, err := f.stat(o, attr); err != nil {
-		if vfs.Cause(err) == vfs.ErrInvalid {
-			return nil, vfs.ErrNotExist // a name the system can't have
-		}
 		return nil, err
 	}
 	return o, nil

@@ -376,10 +376,14 @@ func (f *fixture) populate(tree fstest.MapFS) {
 func (f *fixture) each(do func(p string, file *fstest.MapFile, o vfs.Object)) {
 	f.Helper()
 	tree := sampleTree()
+	objects := map[string]vfs.Object{".": f.root}
 	for _, p := range slices.Sorted(maps.Keys(tree)) {
 		if tree[p].Mode&fs.ModeSymlink != 0 && !hasLinks(&f.caps, &f.config) {
 			continue
 		}
-		do(p, tree[p], f.mustLookup(p))
+		o, err := f.lookup(objects[path.Dir(p)], path.Base(p))
+		f.must(err, "lookup %s", p)
+		objects[p] = o
+		do(p, tree[p], o)
 	}
 }

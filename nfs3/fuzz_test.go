@@ -38,7 +38,10 @@ func FuzzDecode(f *testing.F) {
 	for _, m := range goldenMessages() {
 		f.Add(m.v.AppendXDR([]byte{index[reflect.TypeOf(m.v)]}))
 	}
-	targets := fuzzTargets()
+	targets := append(fuzzTargets(), fuzzServer(f))
+	for proc := range byte(NFSPROC3_COMMIT + 1) {
+		f.Add([]byte{byte(len(targets) - 1), proc, proc, 0, 0, 0, 1, 'x', 0, 0, 0})
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if len(data) > 0 {
 			targets[int(data[0])%len(targets)](t, data[1:])

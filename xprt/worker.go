@@ -125,6 +125,7 @@ func (w *worker) busy() bool {
 
 // run is the worker's goroutine.
 func (w *worker) run() {
+	w.pool.Tick(w.now) // from here on it counts the time without demand
 	for !w.over() {
 		w.poll.wait(!w.busy())
 		w.takeEvents()

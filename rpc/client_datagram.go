@@ -70,9 +70,9 @@ func (l *datagramLink) resendLoop() {
 			return
 		}
 		tick, stop := l.clock.NewTicker(l.c.config.Retransmit / ticksPerWait)
-		for l.resend() {
+		for now := l.clock.Now(); l.resend(now); {
 			select {
-			case <-tick:
+			case now = <-tick:
 			case <-l.c.closed:
 			}
 		}
@@ -81,11 +81,10 @@ func (l *datagramLink) resendLoop() {
 }
 
 // resend sends again what is due, and reports whether calls are pending.
-func (l *datagramLink) resend() bool {
+func (l *datagramLink) resend(now time.Time) bool {
 	c := l.c
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	now := l.clock.Now()
 	for xid, p := range c.pending {
 		d := &p.datagram
 		if now.Before(d.due) {

@@ -26,9 +26,6 @@ func (c *call) createFile(dir file, name string, how *Createhow3) (vfs.Object, e
 	if err := setAttr(&c.set, &how.ObjAttributes, dir.Caps.Limits.MaxFileSize); err != nil {
 		return nil, err
 	}
-	if how.Mode == EXCLUSIVE {
-		c.set = vfs.SetAttr{}
-	}
 	return dir.Caps.Create.Create(&c.vfs, dir.obj, name, vfs.CreateMode(how.Mode), how.Verf, &c.set, &c.attr, &c.chg)
 }
 

@@ -40,8 +40,8 @@ func BenchmarkInFlight(b *testing.B) {
 
 // BenchmarkReleaseElsewhere has another goroutine drop the last reference.
 func BenchmarkReleaseElsewhere(b *testing.B) {
-	wake := make(chan struct{}, 1)
-	p := New(Config{Wake: func() { wake <- struct{}{} }})
+	woken, wake := signal()
+	p := New(Config{Wake: wake})
 	sent := make(chan *Run, 64)
 	var wg sync.WaitGroup
 	wg.Go(func() {
@@ -52,7 +52,7 @@ func BenchmarkReleaseElsewhere(b *testing.B) {
 	for b.Loop() {
 		r := p.Get(65536)
 		for r == nil {
-			<-wake
+			<-woken
 			r = p.Get(65536)
 		}
 		r.Retain()

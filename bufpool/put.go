@@ -68,9 +68,9 @@ func (p *Pool) Detach(r *Run) {
 // GiveUp takes a run, lent, in flight or detached, out of use for good, because
 // a reference to it can never be known to be gone. Its memory goes back to the
 // system but for the pages that the kernel still reads; the addresses stay
-// valid and, on Linux, read as zeros. If the run is lent this drops the owner's
-// reference. Others may still be released, to no effect. If the last one has
-// just been released the run is left as it is.
+// valid and, on Linux, read as zeros. A lent run is not put any more; other
+// references may be released, to no effect. If the last one has just been
+// released the run is left as it is.
 func (p *Pool) GiveUp(r *Run) {
 	p.check.owner()
 	if r.state == givenUp {
@@ -82,14 +82,10 @@ func (p *Pool) GiveUp(r *Run) {
 		r.refs.Add(-gone)
 		return
 	}
-	wasLent := r.state == lent
 	if refs&outside != 0 {
 		p.detached.Add(-int64(r.Pages()))
 	} else {
 		p.forget(r)
-	}
-	if wasLent {
-		r.refs.Add(-1)
 	}
 	r.state = givenUp
 	p.gaveUp.Add(uint64(r.Pages()))

@@ -7,21 +7,51 @@ import (
 	"testing"
 )
 
+// watch looks at the account all the time until it is stopped.
+func watch(t *testing.T, p *Pool) (stop func()) {
+	done := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for {
+			select {
+			case <-done:
+				return
+			default:
+			}
+			if s := p.Stats(); s.Held+s.Lent > uint64(p.cap) {
+				t.Errorf("over the cap: %+v", s)
+				return
+			}
+		}
+	})
+	return func() {
+		close(done)
+		wg.Wait()
+	}
+}
+
+// signal returns a channel that has a value after the function was called.
+func signal() (<-chan struct{}, func()) {
+	c := make(chan struct{}, 1)
+	return c, func() {
+		select {
+		case c <- struct{}{}:
+		default:
+		}
+	}
+}
+
 // TestReleaseAnywhere lends runs to goroutines that each drop a reference, and
-// checks that no run comes back before the last of them has.
+// checks that no run comes back before the last of them has, nor the cap is ever
+// exceeded.
 func TestReleaseAnywhere(t *testing.T) {
 	const holders, sends = 4, 2000
 	type send struct {
 		run *Run
 		id  uint64
 	}
-	wake := make(chan struct{}, 1)
-	p := New(Config{Cap: 1, Wake: func() {
-		select {
-		case wake <- struct{}{}:
-		default:
-		}
-	}})
+	woken, wake := signal()
+	p := New(Config{Cap: 1, Wake: wake})
 	var (
 		queues [holders]chan send
 		wg     sync.WaitGroup
@@ -38,11 +68,12 @@ func TestReleaseAnywhere(t *testing.T) {
 			}
 		})
 	}
+	stop := watch(t, p)
 	for id := range uint64(sends) {
 		n := PageSize << (id % 4)
 		r := p.Get(n)
 		for r == nil {
-			<-wake
+			<-woken
 			r = p.Get(n)
 		}
 		stamp(r, id)
@@ -54,10 +85,8 @@ func TestReleaseAnywhere(t *testing.T) {
 			p.Detach(r)
 		}
 		p.Put(r)
-		if s := p.Stats(); s.Held+s.Lent > uint64(p.cap) {
-			t.Fatalf("over the cap: %+v", s)
-		}
 	}
+	stop()
 	for i := range queues {
 		close(queues[i])
 	}

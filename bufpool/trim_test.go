@@ -83,6 +83,21 @@ func TestTrimLeavesTheBusy(t *testing.T) {
 	closeClean(t, p)
 }
 
+// TestTrimFindsReady has a run become ready behind one that does not.
+func TestTrimFindsReady(t *testing.T) {
+	p := New(Config{})
+	a, b := p.Get(1), p.Get(1)
+	fly(p, a)
+	fly(p, b).Release()
+	p.Trim(at(0))
+	p.Trim(at(10))
+	if s := p.Stats(); s.Free != 0 || s.InFlight != 3 {
+		t.Errorf("%+v", s)
+	}
+	a.Release()
+	closeClean(t, p)
+}
+
 func TestOldestInFlight(t *testing.T) {
 	p := New(Config{})
 	var runs []*Run

@@ -2,7 +2,10 @@
 
 package bufpool
 
-import "testing"
+import (
+	"sync"
+	"testing"
+)
 
 // TestWake has a full pool make room in every way there is.
 func TestWake(t *testing.T) {
@@ -60,6 +63,51 @@ func TestNoWake(t *testing.T) {
 	fly(p, p.Get(MaxPayload)).Release()
 	// Finds the room only by giving the big run back.
 	p.Put(p.Get(1))
+	closeClean(t, p)
+}
+
+// TestStaysArmed lends something else, for which it has to make room, while a Wake
+// is due.
+func TestStaysArmed(t *testing.T) {
+	woken := 0
+	p := New(Config{Cap: 1, Wake: func() { woken++ }})
+	runs := fill(p, 8192)
+	p.Put(runs[0]) // wakes for the last Get of fill
+	p.Get(MaxPayload)
+	p.Put(p.GetScratch(1))
+	if s := p.Stats(); s.BeyondCap != 0 {
+		t.Fatalf("it found no room: %+v", s)
+	}
+	putAll(p, runs[1:])
+	if woken != 2 {
+		t.Errorf("woken %d times, want 2", woken)
+	}
+	closeClean(t, p)
+}
+
+// TestWakeNotLost has the only run there is released just while the owner looks
+// for one. If a Wake were lost this would not end.
+func TestWakeNotLost(t *testing.T) {
+	woken, wake := signal()
+	p := New(Config{Wake: wake})
+	p.cap = p.classes[0].pages()
+	sent := make(chan *Run)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for r := range sent {
+			r.Release()
+		}
+	})
+	for range 20000 {
+		r := p.Get(1)
+		for r == nil {
+			<-woken
+			r = p.Get(1)
+		}
+		sent <- fly(p, r)
+	}
+	close(sent)
+	wg.Wait()
 	closeClean(t, p)
 }
 

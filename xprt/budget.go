@@ -78,7 +78,7 @@ func (b *budget) grantLocked() {
 	for len(b.queue) > 0 && b.reserve(b.queue[0].n) {
 		claim := b.queue[0]
 		b.dequeue(0)
-		claim.c.w.post(event{kind: evGrant, conn: claim.c, n: int(claim.n)})
+		claim.c.w.post(event{kind: evGrant, conn: claim.c, n: int(claim.n), budget: b})
 	}
 }
 

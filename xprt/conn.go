@@ -156,10 +156,12 @@ func (c *Conn) Abort() {
 	}
 }
 
-// mayRead reports whether more records may be delivered.
+// mayRead reports whether more records may be delivered. One that has been admitted is
+// always finished, even if it is longer than a connection's share.
 func (c *Conn) mayRead() bool {
 	t := &c.w.t.cfg
-	return !c.draining && !c.dead && c.calls < t.MaxCalls && c.tx.small < maxUnsent && c.received <= t.ConnRecvBudget
+	return !c.draining && !c.dead && c.calls < t.MaxCalls && c.tx.small < maxUnsent &&
+		(c.rx.claimed > 0 || c.received <= t.ConnRecvBudget)
 }
 
 // turn gives the connection its share of the worker.

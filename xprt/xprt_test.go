@@ -3,125 +3,108 @@ package xprt
 import (
 	"bytes"
 	"encoding/binary"
-	"io"
-	"net"
+	"math/rand/v2"
+	"sync"
 	"testing"
 
-	"go.uber.org/goleak"
+	"pgregory.net/rapid"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+var sizes = []int{4, 5, 100, 4092, 4093, 4096, 4097, 8000, 8196, 8197, 9001, 65536, 65540, 100_003, 1 << 20}
 
-// echo answers each record with itself: as a small reply, or from lent pages if it is
-// larger than 8 KiB.
-type echo struct{}
-
-func (echo) Opened(*Conn)                       {}
-func (echo) Closed(*Conn)                       {}
-func (echo) Place(*Conn, []byte, int) Placement { return Placement{} }
-func (e echo) Record(r *Record)                 { e.Resume(r) }
-func (e echo) Resume(r *Record) {
-	n := len(r.Data)
-	if n <= 8<<10 {
-		r.SendSmall(append(r.Small(n), r.Data...))
-		r.Done()
-		return
-	}
-	run := r.Lend(n - 4)
-	if run == nil {
-		r.Wait()
-		return
-	}
-	copy(run.Bytes()[:n-4], r.Data[4:])
-	r.SendRun(run, r.Data[:4], n-4)
-	r.Done()
-}
-
-func writeRecord(w io.Writer, b []byte) error {
-	var mark [4]byte
-	binary.BigEndian.PutUint32(mark[:], uint32(len(b))|1<<31)
-	if _, err := w.Write(mark[:]); err != nil {
-		return err
-	}
-	_, err := w.Write(b)
-	return err
-}
-
-func readRecord(t testing.TB, r io.Reader) []byte {
-	t.Helper()
-	var mark [4]byte
-	if _, err := io.ReadFull(r, mark[:]); err != nil {
-		t.Fatal(err)
-	}
-	n := binary.BigEndian.Uint32(mark[:])
-	if n>>31 == 0 {
-		t.Fatal("a reply in fragments")
-	}
-	b := make([]byte, n&^(1<<31))
-	if _, err := io.ReadFull(r, b); err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
-func pattern(n int) []byte {
-	b := make([]byte, n)
-	for i := range b {
-		b[i] = byte(i*7 + i>>8)
-	}
-	return b
-}
-
-func TestEchoPipe(t *testing.T) {
-	tr := New(Config{}, echo{})
-	server, client := Pipe()
-	served := make(chan error)
-	go func() { served <- tr.ServeConn(server) }()
-	for _, n := range []int{1, 4, 100, 4092, 4096, 4097, 8000, 9000, 65536, 65540, 100000, 1 << 20} {
-		b := pattern(n)
-		go writeRecord(client, b)
-		if got := readRecord(t, client); !bytes.Equal(got[:n], b) {
-			t.Fatalf("%d bytes came back otherwise", n)
+func TestEcho(t *testing.T) {
+	forEach(t, func(t *testing.T, network string) {
+		s := start(t, network, Config{}, echo)
+		c := s.dial()
+		for _, n := range sizes {
+			want := pattern(n)
+			var sending sync.WaitGroup
+			sending.Go(func() { send(t, c, want) })
+			if got := receive(t, c); !bytes.Equal(got[:n], want) || len(got) != n && len(got) != (n+3)&^3 {
+				t.Errorf("a record of %d bytes came back otherwise", n)
+			}
+			sending.Wait()
 		}
-	}
-	client.Close()
-	if err := <-served; err != nil {
-		t.Fatal(err)
-	}
-	if err := tr.Shutdown(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	for _, s := range tr.Stats().Pools {
-		if s.Lent+s.InFlight+s.Detached != 0 {
-			t.Errorf("%+v", s)
-		}
-	}
+	})
 }
 
-func TestEchoTCP(t *testing.T) {
-	tr := New(Config{}, echo{})
-	l, err := Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	served := make(chan error)
-	go func() { served <- tr.Serve(l) }()
-	client, err := net.Dial("tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, n := range []int{1, 4, 100, 4092, 4096, 4097, 8000, 9000, 65536, 65540, 100000, 1 << 20} {
-		b := pattern(n)
-		go writeRecord(client, b)
-		if got := readRecord(t, client); !bytes.Equal(got[:n], b) {
-			t.Fatalf("%d bytes came back otherwise", n)
+// TestFragmentation sends records in any fragments and any pieces, one behind the
+// other, and reads the answers meanwhile.
+func TestFragmentation(t *testing.T) {
+	forEach(t, func(t *testing.T, network string) {
+		s := start(t, network, Config{Workers: 2}, echo)
+		rapid.Check(t, func(rt *rapid.T) {
+			var want [][]byte
+			var stream []byte
+			for range rapid.IntRange(1, 8).Draw(rt, "records") {
+				n := 4 * rapid.OneOf(rapid.IntRange(1, 200), rapid.IntRange(1000, 30_000)).Draw(rt, "words")
+				record := pattern(n)
+				binary.BigEndian.PutUint32(record, uint32(len(want)))
+				want = append(want, record)
+				var cuts []int
+				if rapid.Bool().Draw(rt, "fragmented") {
+					cuts = genFragments(rt, n)
+				}
+				stream = append(stream, encode(record, cuts...)...)
+			}
+			piece := rapid.IntRange(1+len(stream)/50, len(stream)).Draw(rt, "piece")
+			c := s.dial()
+			defer c.Close()
+			var sending sync.WaitGroup
+			sending.Go(func() {
+				for len(stream) > 0 {
+					n := min(piece, len(stream))
+					if _, err := c.Write(stream[:n]); err != nil {
+						t.Error(err)
+						return
+					}
+					stream = stream[n:]
+				}
+			})
+			for range want {
+				got := receive(t, c) // in any order
+				i := binary.BigEndian.Uint32(got)
+				if !bytes.Equal(got, want[i]) {
+					rt.Fatalf("record %d came back otherwise", i)
+				}
+				want[i] = nil
+			}
+			sending.Wait()
+		})
+	})
+}
+
+// TestPipelined has many connections with many payloads each on their way, more than the
+// sockets hold.
+func TestPipelined(t *testing.T) {
+	const calls = 60
+	forEach(t, func(t *testing.T, network string) {
+		s := start(t, network, Config{Workers: 2, PoolCap: 3 << 20}, read)
+		var clients sync.WaitGroup
+		for k := range uint32(6) {
+			c := s.dial()
+			sizes := make([]int, calls)
+			for i := range sizes {
+				sizes[i] = 1 + rand.IntN([]int{100, 70_000, 1 << 20}[rand.IntN(3)])
+			}
+			clients.Go(func() {
+				for i, n := range sizes {
+					send(t, c, readCall(k<<8+uint32(i), n))
+				}
+			})
+			clients.Go(func() {
+				for range sizes {
+					b, err := receiveRecord(c)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					id := binary.BigEndian.Uint32(b) // in any order
+					checkPayload(t, b, id, sizes[id&0xff])
+					sizes[id&0xff] = -1
+				}
+			})
 		}
-	}
-	client.Close()
-	if err := tr.Shutdown(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := <-served; err != ErrClosed {
-		t.Fatal(err)
-	}
+		clients.Wait()
+	})
 }

@@ -1,6 +1,7 @@
 package vfstest
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"maps"
@@ -93,9 +94,7 @@ func (f *fixture) getattr(o vfs.Object) (a vfs.Attr, err error) {
 // read reads n bytes to page aligned memory, as the transport has it.
 func (f *fixture) read(o vfs.Object, off uint64, n int) (p []byte, eof bool, err error) {
 	buf := alignedPages(n)
-	for i := range buf {
-		buf[i] = 0xa5 // what was not read shows
-	}
+	copy(buf, bytes.Repeat([]byte{0xa5}, n)) // what was not read shows
 	var got int
 	err = f.try(func(c *vfs.Call) (err error) { got, eof, err = f.fs.Read(c, o, buf, off); return })
 	if got < 0 || got > n {
@@ -286,9 +285,13 @@ func mode(m uint32) *vfs.SetAttr { return &vfs.SetAttr{Mask: vfs.AttrMode, Mode:
 
 // pattern is n bytes that tell where they were.
 func pattern(n int, seed byte) []byte {
+	var ramp [512]byte
+	for i := range ramp {
+		ramp[i] = byte(i)
+	}
 	p := make([]byte, n)
-	for i := range p {
-		p[i] = byte(i>>12)*31 + byte(i) + seed
+	for i := 0; i < n; i += 256 {
+		copy(p[i:], ramp[byte(i>>12)*31+seed:][:256])
 	}
 	return p
 }

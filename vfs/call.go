@@ -6,7 +6,7 @@ import "context"
 // valid until the method returns.
 type Call struct {
 	// Context ends when the connection does, for calls that change nothing;
-	// for all others only when the server closes.
+	// for all others only when the server closes. It is never nil.
 	Context context.Context
 
 	// Cred is who asks, after squashing.

@@ -21,8 +21,9 @@ type Object any
 type FS interface {
 	// Resolve finds the object that a handle names; an empty handle names the
 	// root. h is only valid during the call. Errors: ErrStale if the object
-	// is gone, ErrBadHandle if AppendHandle never made such a handle,
-	// ErrDelay if the answer needs time.
+	// is gone (or then from the methods that use it, where finding that out
+	// costs as much as they do), ErrBadHandle if AppendHandle never made such a
+	// handle, ErrDelay if the answer needs time.
 	Resolve(c *Call, h []byte) (Object, error)
 
 	// AppendHandle appends o's handle, at most MaxHandle bytes, to b. It
@@ -53,7 +54,7 @@ type FS interface {
 	// bounded by what fill accepts. A cookie stays a position while
 	// entries come and go: an entry that is there all the time is seen exactly
 	// once by a listing that is continued.
-	// fill keeps nothing of the entry, and calls no method of the FS.
+	// fill keeps nothing of the entry, and calls no method of the FS but AppendHandle.
 	ReadDir(c *Call, dir Object, after Cookie, want AttrMask, fill func(*DirEntry) bool) (eof bool, err error)
 }
 

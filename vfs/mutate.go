@@ -1,5 +1,9 @@
 package vfs
 
+// In all methods here a *Change and the *Attr that gets a result may be nil, a
+// *SetAttr never is. What is left out of a new object's SetAttr the backend
+// chooses: the owner is the caller, and nobody else gets permissions.
+
 // Stability is how durable a WRITE is: stable_how, RFC 1813 §3.3.7.
 type Stability uint32
 
@@ -58,8 +62,9 @@ const (
 // Creator creates regular files.
 type Creator interface {
 	// Create creates name in dir, or opens it as how says. verf is used in
-	// mode CreateExclusive, all its 8 bytes are kept with the file until the first Setattr. dirChg
-	// gets the directory's change, attr the file's attributes; both may be nil.
+	// mode CreateExclusive; all its 8 bytes are kept with the file until the
+	// first Setattr. s is never nil. dirChg gets the directory's change, attr
+	// the file's attributes; both may be nil.
 	Create(c *Call, dir Object, name string, how CreateMode, verf [8]byte, s *SetAttr, attr *Attr, dirChg *Change) (Object, error)
 }
 

@@ -111,10 +111,14 @@ func newEntry(x Export) (*Entry, error) {
 
 // adopt takes over old's backend if both entries stand for the same FS.
 func (e *Entry) adopt(old *Entry) {
-	if old != nil && reflect.TypeOf(e.FS).Comparable() && e.FS == old.FS {
+	if old != nil && isComparable(e.FS) && isComparable(old.FS) && e.FS == old.FS {
 		e.backend = old.backend
 	}
 }
+
+// isComparable reports whether == on fs does not panic: what an interface inside
+// it holds counts too.
+func isComparable(fs vfs.FS) bool { return reflect.ValueOf(fs).Comparable() }
 
 // cleanPath normalises a path as clients may spell it: "/a//b/" is "/a/b".
 func cleanPath(p string) (string, error) {

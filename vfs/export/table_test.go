@@ -277,10 +277,13 @@ func TestReloadUncomparable(t *testing.T) {
 		vfs.FS
 		_ []int
 	}
-	fs := list{FS: newFS(t)}
-	table := newTable(t, export.Export{Path: "/", FS: fs})
-	if err := table.Reload(export.Export{Path: "/", FS: fs}); err != nil {
-		t.Fatal(err)
+	// outer is of a type that can be compared, with a value in it that can't.
+	outer := blocking{list{FS: newFS(t)}}
+	for _, fs := range []vfs.FS{outer.FS, outer} {
+		table := newTable(t, export.Export{Path: "/", FS: fs})
+		if err := table.Reload(export.Export{Path: "/", FS: fs}); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

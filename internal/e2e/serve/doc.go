@@ -1,0 +1,8 @@
+// Package serve runs an [eddy.Server] for a test and sees to it that nothing is
+// left of it afterwards:
+//
+//	s := &eddy.Server{Exports: exports, ZeroCopy: xprt.ZeroCopyAlways, Clock: clock}
+//	serve.Start(t, s, l)
+//
+// Tests that are about deadlines give the server a [Clock] and move it.
+package serve

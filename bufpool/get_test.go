@@ -108,7 +108,7 @@ func TestCap(t *testing.T) {
 		{0, 1, 341},         // 3 each
 		{1, MaxPayload, 1},  // never less than that
 		{-1, MaxPayload, 1}, //
-		{32 << 20, MaxPayload, 31},
+		{8 << 20, MaxPayload, 7},
 	} {
 		p := New(Config{Cap: c.cap})
 		runs := fill(p, c.n)

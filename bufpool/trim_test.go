@@ -43,7 +43,7 @@ func TestTrim(t *testing.T) {
 // TestTrimIdle fills a pool and lets it idle, whenever that begins.
 func TestTrimIdle(t *testing.T) {
 	for start := 0.0; start < 10; start += 1.3 {
-		p := New(Config{})
+		p := New(Config{Cap: 1})
 		p.Trim(at(0))
 		now := 0.0
 		for ; now < start; now++ {

@@ -174,3 +174,19 @@ func compare(t *testing.T, sent, served map[call]int, messages string) {
 		}
 	}
 }
+
+func TestSuspicious(t *testing.T) {
+	const head = "=============\n   Frequency      Group           Protocol  Summary\n"
+	for table, want := range map[string]bool{
+		"": false,
+		"\nErrors (1)\n" + head + "           1  Malformed                 TCP  Malformed Packet (Exception occurred)\n": true,
+		"\nWarns (2)\n" + head + "           2   Sequence                 RPC  Something odd\n":                          true,
+		"\nWarns (2)\n" + head + "           2   Sequence                 TCP  Connection reset (RST)\n":                 false,
+		"\nChats (9)\n" + head + "           9   Sequence                 TCP  Connection finish (FIN)\n" +
+			"\nErrors (1)\n" + head + "           1  Malformed                 NFS  Malformed Packet\n": true,
+	} {
+		if got := suspicious(table); got != want {
+			t.Errorf("got %v for\n%s", got, table)
+		}
+	}
+}

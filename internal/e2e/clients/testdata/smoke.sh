@@ -113,7 +113,6 @@ exec 3< hard
 rm hard
 [ "$(cat <&3)" = one ]
 exec 3<&-
-fails ls .nfs*
 flock excl true
 
 rm -r many d2
@@ -127,6 +126,7 @@ mkdir -p /mnt/udp
 mount.nfs "$SERVER:$EXPORT" /mnt/udp -o "vers=3,proto=tcp,port=$PORT,mountproto=udp,mountport=$PORT,nolock"
 grep -q ' /mnt/udp nfs rw,.*mountproto=udp' /proc/mounts
 [ "$(cat /mnt/udp/excl)" = mine ] && [ ! -e /mnt/udp/many ] && [ -p /mnt/udp/fifo ]
+fails ls -d /mnt/udp/.nfs* # what stood for the removed file
 kc_mount 3 /mnt/sub '' /sub/dir
 [ "$(cat /mnt/sub/file)" = 'in a folder' ]
 umount /mnt/udp

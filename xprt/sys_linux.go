@@ -42,6 +42,9 @@ func (k *syscalls) forget() { clear(k.iov[:k.n]) }
 func (k *syscalls) readv(fd int) (int, unix.Errno) {
 	n, _, errno := unix.Syscall(unix.SYS_READV, uintptr(fd), uintptr(unsafe.Pointer(&k.iov[0])), uintptr(k.n))
 	k.forget()
+	if errno == 0 {
+		orderReceive(fd)
+	}
 	return int(n), errno
 }
 
@@ -54,6 +57,7 @@ func (k *syscalls) sendmsg(fd, flags int) (int, unix.Errno) {
 	}
 	k.hdr = unix.Msghdr{Iov: &k.iov[0]}
 	k.hdr.SetIovlen(k.n)
+	orderSend()
 	n, errno := k.message(unix.SYS_SENDMSG, fd, flags)
 	k.forget()
 	return n, errno

@@ -56,7 +56,7 @@ func (c *Call) peerKey(seed maphash.Seed) (k peerKey) {
 // sameWay reports whether a reply to c goes where one to d goes.
 func (c *Call) sameWay(d *Call) bool {
 	if c.Conn.Datagram() {
-		return d.Conn.Datagram() && c.Conn.RemoteAddr() == d.Conn.RemoteAddr() && c.Conn.LocalAddr() == d.Conn.LocalAddr()
+		return d.Conn.Datagram() && c.Conn.RemoteAddr() == d.Conn.RemoteAddr()
 	}
 	return c.Conn == d.Conn
 }

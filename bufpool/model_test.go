@@ -82,7 +82,7 @@ func (m *model) noteRetired() (smallest int) {
 }
 
 func (m *model) get(t *rapid.T, scratch bool) {
-	n := rapid.SampledFrom([]int{1, 65536, 131072, MaxPayload}).Draw(t, "n")
+	n := rapid.SampledFrom([]int{1, 65536, 131072, MaxPayload / 2}).Draw(t, "n")
 	class := &m.pool.classes[classOf(n)]
 	idle, spare := 0, 0
 	for r, mr := range m.runs {

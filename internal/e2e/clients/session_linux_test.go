@@ -278,7 +278,7 @@ func (s *session) refuse() {
 		"another flavour": {2, rpc.AUTH_DH},
 	} {
 		var b []byte
-		for _, v := range []uint32{7, 0, m.vers, nfs3.NFS_PROGRAM, nfs3.NFS_V3, nfs3.NFSPROC3_GETATTR, m.flavor, 0, rpc.AUTH_NONE, 0, 0} {
+		for _, v := range []uint32{7, 0, m.vers, nfs3.NFS_PROGRAM, nfs3.NFS_V3, nfs3.NFSPROC3_GETATTR, m.flavor, 0, rpc.AUTH_NONE, 0} {
 			b = xdr.AppendUint32(b, v)
 		}
 		b = xdr.AppendOpaque(b, s.root)

@@ -82,7 +82,7 @@ func (m *model) noteRetired() (smallest int) {
 }
 
 func (m *model) get(t *rapid.T, scratch bool) {
-	n := rapid.SampledFrom([]int{1, 65536, 131072, MaxPayload / 2}).Draw(t, "n")
+	n := rapid.SampledFrom([]int{1, 65536, MaxPayload / 4, MaxPayload / 2, MaxPayload}).Draw(t, "n")
 	class := &m.pool.classes[classOf(n)]
 	idle, spare := 0, 0
 	for r, mr := range m.runs {
@@ -336,7 +336,7 @@ func (m *model) close(t *rapid.T) {
 func TestModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := &model{
-			cap:  rapid.IntRange(258, 600).Draw(t, "cap"),
+			cap:  rapid.IntRange(258, 400).Draw(t, "cap"),
 			runs: map[*Run]*modelRun{},
 			now:  time.Unix(1e9, 0),
 		}

@@ -70,8 +70,12 @@ const (
 // small reply to: in memory that is sent together with other small replies. Nothing
 // else is sent before it is given to [Record.SendSmall]. n is at most Conn.MaxReply.
 func (r *Record) Small(n int) []byte {
-	if r.Conn.packet != nil {
+	switch {
+	case r.Conn.packet != nil:
 		return r.Conn.w.datagram[:0:maxDatagram]
+	case r.Conn.dead:
+		// What the connection had was given back, and nothing will be again.
+		return make([]byte, 0, n)
 	}
 	return r.Conn.tx.reserve(n)
 }

@@ -1,4 +1,4 @@
-//go:build race && linux
+//go:build race && unix
 
 // Package syscall tells the race detector that what came before a write came before
 // the read that gets it. The worker's own system calls go past that package, and a

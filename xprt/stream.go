@@ -134,6 +134,7 @@ func (s *stream) write(req writeRequest) (int, error) {
 		return s.nc.Write(req.buf)
 	case s.writev:
 		s.out = req.buffers
+		orderSend() // writev goes past package syscall in package net, too
 		n, err := s.out.WriteTo(s.nc)
 		s.progress.Add(n)
 		return int(n), err

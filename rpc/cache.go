@@ -210,6 +210,17 @@ func (rc *replyCache) fetch(c *Call) {
 	s.recycle(e)
 }
 
+func (rc *replyCache) stats() (entries, bytes int) {
+	for i := range rc.shards {
+		s := &rc.shards[i]
+		s.mu.Lock()
+		entries += len(s.entries)
+		bytes += s.bytes
+		s.mu.Unlock()
+	}
+	return entries, bytes
+}
+
 // evict removes the entries that have not been used for longest.
 func (s *cacheShard) evict(max int) {
 	for s.bytes > max && s.oldest != nil {

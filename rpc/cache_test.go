@@ -363,7 +363,11 @@ func TestCacheIsBounded(t *testing.T) {
 			cacheBytes(t, s.cache)
 		}
 	}
-	if b, n := cacheBytes(t, s.cache); b < 128<<10 || n < 100 {
+	b, n := cacheBytes(t, s.cache)
+	if stats := s.Stats(); stats.CacheBytes != b || stats.CachedReplies != n {
+		t.Errorf("%d bytes in %d entries, stats %+v", b, n, stats)
+	}
+	if b < 128<<10 || n < 100 {
 		t.Errorf("only %d bytes in %d entries are used of %d", b, n, s.CacheBytes)
 	}
 	// A reply that is larger than all of the cache is sent, but not kept.

@@ -109,9 +109,9 @@ type clientLink interface {
 	// send sends a call, or queues it.
 	send(p *clientCall) error
 
-	// leave is told that the caller of p, which was pending and isn't any more, has gone. It
-	// reports whether what was passed to the call is out of use; otherwise it
-	// hurries, and the call ends as soon as that is so.
+	// leave is told that the caller of p, which is not pending any more, wants to go. It
+	// reports whether the payload is out of use; otherwise it hurries, and calls
+	// Client.sent as soon as that is so.
 	leave(p *clientCall) bool
 
 	// interrupt hurries the reception of a reply whose caller has gone.
@@ -322,6 +322,11 @@ func (c *Client) leave(p *clientCall) (wait bool) {
 	case callReceiving:
 		p.left = true
 		c.link.interrupt()
+	case callEnded:
+		// Its reply has come before all of the call was sent.
+		if p.unsent && c.link.leave(p) {
+			p.done <- struct{}{}
+		}
 	}
 	return true
 }

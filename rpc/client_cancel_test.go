@@ -209,6 +209,27 @@ func TestReplyBeforePayload(t *testing.T) {
 	}
 }
 
+// TestCancelAfterReply ends the context of a call that was answered before all of it was
+// sent, which will never be.
+func TestCancelAfterReply(t *testing.T) {
+	c, server, cancel, done := stuck(t)
+	head := make([]byte, 3+4)
+	io.ReadFull(server, head)
+	xid := binary.BigEndian.Uint32(head[3:])
+	var other word
+	second := start(func() error { return c.Call(background, 1, 2, 5, nil, nil, &other) })
+	awaitPending(c, 2)
+	send(t, server, appendAccepted(nil, xid, SUCCESS))
+	awaitPending(c, 1)
+	cancel()
+	if err := <-done; err != nil && err != context.Canceled {
+		t.Error(err)
+	}
+	if err := <-second; !errors.Is(err, ErrConnection) {
+		t.Errorf("another call: %v", err)
+	}
+}
+
 // TestCancelAnytime ends contexts at random moments. After each call its buffers are
 // written to: whoever still uses them is found by the race detector, or by what arrives.
 func TestCancelAnytime(t *testing.T) {

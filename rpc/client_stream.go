@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net"
 	"os"
+	"runtime"
 	"time"
 )
 
@@ -106,6 +107,13 @@ var zeros [3]byte
 // it writes.
 func (l *streamLink) sendDirect() {
 	for range callerRounds {
+		if len(l.c.pending) > 1 {
+			// Replies come in groups: others that were woken with this caller
+			// have something to send, too.
+			l.c.mu.Unlock()
+			runtime.Gosched()
+			l.c.mu.Lock()
+		}
 		if l.direct == nil || len(l.out.cuts) > 0 {
 			break
 		}

@@ -74,6 +74,9 @@ func TestDatagrams(t *testing.T) {
 			t.Errorf("READ of %d bytes: %d, %v", n, got, err)
 		}
 	}
+	if err := c.Call(background, toyProg, 2, procEcho, nil, opaque(make([]byte, 40_000)), nil); !errors.Is(err, ErrSystem) {
+		t.Errorf("a reply that no datagram holds: %v", err)
+	}
 	if err := c.Call(background, toyProg, 2, procSilent, nil, nil, nil); err != nil {
 		t.Errorf("a call that waits: %v", err)
 	}

@@ -207,8 +207,12 @@ func (s *Server) recovered(h *Header, err *error) {
 // conclude turns what Serve has returned into a reply, and completes the call's
 // entry in the reply cache.
 func (s *Server) conclude(c *Call, err error) {
-	if err == nil && c.reply == replyNone {
+	switch {
+	case err != nil:
+	case c.reply == replyNone:
 		err = errors.New("returned without a reply")
+	case c.Conn.Datagram() && c.replySize() > c.Conn.MaxReply():
+		err = errors.New("reply is too long for a datagram")
 	}
 	keep := true
 	if err != nil {
@@ -218,6 +222,15 @@ func (s *Server) conclude(c *Call, err error) {
 	if c.entry != nil {
 		s.cache.complete(c, c.head, keep)
 	}
+}
+
+// replySize is the length of the reply, without padding behind a payload.
+func (c *Call) replySize() int {
+	n := len(c.head) + c.pages
+	for i := range c.segs {
+		n += c.segs[i].Size()
+	}
+	return n
 }
 
 // fail makes the reply that says err. It returns false if that means that nothing has

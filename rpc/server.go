@@ -143,6 +143,23 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return err
 }
 
+// Stats says what a server holds.
+type Stats struct {
+	Waiting int // calls being served on waiting goroutines
+	Queued  int // calls that wait for one
+
+	CachedReplies int // entries of the reply cache, running calls included
+	CacheBytes    int // what they take
+}
+
+// Stats may be called by any goroutine. It takes every lock of the reply cache in turn.
+func (s *Server) Stats() (t Stats) {
+	s.setup()
+	t.Waiting, t.Queued = s.waiters.stats()
+	t.CachedReplies, t.CacheBytes = s.cache.stats()
+	return t
+}
+
 // Opened implements [xprt.Handler].
 func (s *Server) Opened(c *xprt.Conn) {
 	s.setup()

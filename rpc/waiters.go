@@ -145,6 +145,12 @@ func (w *waiters) unlink(q *waitQueue) {
 	q.prev, q.next = nil, nil
 }
 
+func (w *waiters) stats() (busy, queued int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.busy, w.queued
+}
+
 // drain waits until no call is queued or being served.
 func (w *waiters) drain(ctx context.Context) error {
 	w.mu.Lock()

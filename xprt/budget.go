@@ -54,6 +54,9 @@ func (b *budget) reserve(n int64) bool {
 	}
 }
 
+// over reports whether more is in use than should be.
+func (b *budget) over() bool { return b.used.Load() > b.limit }
+
 // force reserves n bytes of memory that is in use already.
 func (b *budget) force(n int) { b.used.Add(int64(n)) }
 

@@ -156,12 +156,18 @@ func (c *Conn) Abort() {
 	}
 }
 
-// mayRead reports whether more records may be delivered. One that has been admitted is
-// always finished, even if it is longer than a connection's share.
+// mayRead reports whether more records may be delivered.
 func (c *Conn) mayRead() bool {
-	t := &c.w.t.cfg
-	return !c.draining && !c.dead && c.calls < t.MaxCalls && c.tx.small < maxUnsent &&
-		(c.rx.claimed > 0 || c.received <= t.ConnRecvBudget)
+	return !c.draining && !c.dead && c.calls < c.w.t.cfg.MaxCalls &&
+		c.tx.small < maxUnsent && c.tx.foreign < maxForeign && c.mayHold()
+}
+
+// mayHold reports whether the budget lets the connection read. A record that has been admitted is
+// always finished, even if it is longer than the connection's share. And a connection that holds
+// nothing is read whatever others hold: so each gets on, and what it holds comes back.
+func (c *Conn) mayHold() bool {
+	t := c.w.t
+	return c.received == 0 || c.rx.claimed > 0 || c.received <= t.cfg.ConnRecvBudget && !t.received.over()
 }
 
 // turn gives the connection its share of the worker.
@@ -331,6 +337,15 @@ func (c *Conn) gone() {
 	c.rx.drop()
 	c.tx.drop()
 	c.touch()
+}
+
+// charge counts the memory of a receive buffer that is with the handler, as far as it is not
+// counted yet.
+func (c *Conn) charge(b *buffer) {
+	n := len(b.mem) - b.charged
+	b.charged += n
+	c.received += n
+	c.w.t.received.force(n)
 }
 
 // unref drops a reference to a receive buffer of the connection.

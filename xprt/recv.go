@@ -107,10 +107,8 @@ func (x *receiver) moveHead() {
 func (x *receiver) dropHead() {
 	b := x.head
 	x.head = nil
-	if b.refs > 1 && b.charged == 0 {
-		b.charged = len(b.mem)
-		x.c.received += b.charged
-		x.c.w.t.received.force(b.charged)
+	if b.refs > 1 {
+		x.c.charge(b)
 	}
 	x.c.unref(b)
 }
@@ -296,6 +294,7 @@ func (x *receiver) finish() {
 	x.unstage()
 	b := x.body
 	b.charged, x.claimed = x.claimed, 0
+	x.c.charge(b)
 	data := b.mem[x.start : x.start+x.marks.size]
 	copied := x.copied
 	x.body, x.direct, x.copied = nil, false, 0

@@ -18,6 +18,10 @@ const (
 	// maxUnsent is how many bytes of small replies may wait for a connection that
 	// does not take them, before nothing more is read from it.
 	maxUnsent = 256 << 10
+
+	// maxForeign is the same for memory that is not the pool's. One reply of any length
+	// always may.
+	maxForeign = 1 << 20
 )
 
 // piece is part of what a connection has to send: memory, or a range of a file.
@@ -51,9 +55,10 @@ type sender struct {
 	head  int    // of queue
 	base  uint64 // number of the piece queue[0]
 
-	bytes int // in the queue
-	small int // of them in small replies
-	large int // payloads in the queue
+	bytes   int // in the queue
+	small   int // of them in small replies
+	foreign int // of them in memory that is not the pool's
+	large   int // payloads in the queue
 
 	// The run that small replies are gathered in, if there is one. The last
 	// piece that points to it has the number batchPiece.
@@ -75,7 +80,7 @@ func (s *sender) push(p piece) {
 		s.moved = true
 	}
 	if p.foreign() {
-		s.w.foreign.Add(int64(n))
+		s.addForeign(n)
 	}
 	s.bytes += n
 	if p.large {
@@ -84,6 +89,11 @@ func (s *sender) push(p piece) {
 		s.small += n
 	}
 	s.queue = append(s.queue, p)
+}
+
+func (s *sender) addForeign(n int) {
+	s.foreign += n
+	s.w.foreign.Add(int64(n))
 }
 
 // pushFront queues memory of the first piece before the rest of that.
@@ -190,7 +200,7 @@ func (s *sender) advance(n int) {
 			s.small -= k
 		}
 		if p.foreign() {
-			s.w.foreign.Add(-int64(k))
+			s.addForeign(-k)
 		}
 		n -= k
 		if p.size() > 0 {
@@ -213,7 +223,7 @@ func (s *sender) pop() {
 		s.large--
 	}
 	if p.foreign() {
-		s.w.foreign.Add(-int64(p.size()))
+		s.addForeign(-p.size())
 	}
 	if p.owner != nil {
 		p.owner.Release()

@@ -346,3 +346,15 @@ func (c *fakeClock) run(t testing.TB) {
 		running.Wait()
 	})
 }
+
+// onWorker calls f on the first worker's goroutine, as the end of a connection that is
+// none of its own.
+func (s *server) onWorker(f func(w *worker)) {
+	w, done := s.workers[0], make(chan struct{})
+	c := &Conn{w: w, touched: true, cancel: func(error) {
+		f(w)
+		close(done)
+	}}
+	w.post(event{kind: evAbort, conn: c, err: ErrAborted})
+	<-done
+}

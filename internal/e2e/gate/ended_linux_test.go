@@ -24,11 +24,11 @@ var endings = []ending{
 	{name: "client closes unread", unread: true, end: (*bench).closeClient},
 	{name: "client resets", unread: true, end: (*bench).resetClient},
 	{name: "client never reads", unread: true, end: (*bench).passTime},
-	{name: "client vanishes", vanished: true, end: (*bench).passTime},
+	{name: "client vanishes", unread: true, vanished: true, end: (*bench).passTime},
 	{name: "server shuts down", end: (*bench).shutDown},
 	{name: "server closes", end: (*bench).closeServer},
 	{name: "server closes unread", unread: true, end: (*bench).closeServer},
-	{name: "server closes without client", vanished: true, end: (*bench).closeServer},
+	{name: "server closes without client", unread: true, vanished: true, end: (*bench).closeServer},
 }
 
 func (b *bench) closeClient(c *client) { c.Close() }

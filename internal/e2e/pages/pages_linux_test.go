@@ -16,7 +16,7 @@ func TestLateACKs(t *testing.T) {
 	p := tunpeer.New(t, tunpeer.Config{AckDelay: 40 * time.Millisecond, MTU: 65000})
 	l := p.Listen(t)
 	x := newLoad(t, nil, l, func() (net.Conn, error) { return p.Dial(ctx, l.Addr().String()) })
-	x.count(64, 0.05)
+	x.count(96, 0.05)
 }
 
 func TestNoDelay(t *testing.T) {

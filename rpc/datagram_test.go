@@ -122,3 +122,21 @@ func TestDatagramDuplicates(t *testing.T) {
 	wantReply(t, "from a third port", exchangeDatagram(t, udp(t, addr), call), run(1, 1))
 	wantReply(t, "over TCP", exchange(t, w.dial(w.listen()), call), run(1, 1))
 }
+
+// TestDatagramsShareGoroutines blocks as many datagrams as possible, from several ports.
+func TestDatagramsShareGoroutines(t *testing.T) {
+	const calls = 40
+	o := &begins{want: calls, all: make(chan struct{})}
+	p := newToy()
+	release := blocker(p)
+	w := serve(t, &Server{Waiters: 8, Observer: o}, p)
+	addr := w.packets()
+	for i := range uint32(calls) {
+		udp(t, addr).Write(callBytes(i, toyProg, 2, procBlock))
+	}
+	<-o.all
+	if err := clientOver(t, w.dial(w.listen())).Call(background, toyProg, 2, procSilent, nil, nil, nil); err != nil {
+		t.Error(err)
+	}
+	close(release)
+}

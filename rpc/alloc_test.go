@@ -13,8 +13,9 @@ import (
 	"eddy.example/rpc/xdr"
 )
 
-// TestAllocations counts what calls allocate in the steady state, client and server together, with the
-// reply cache, an observer and a check of every caller.
+// TestAllocations counts what calls allocate in the steady state, client and
+// server together, with the reply cache, an observer and a check of every
+// caller.
 func TestAllocations(t *testing.T) {
 	p := newToy()
 	p.add(procOnce, Proc{Cached: true}, func(c *Call) error {
@@ -63,7 +64,8 @@ func TestAllocations(t *testing.T) {
 					}
 				}
 			}
-			// The cache grows until it is full; then its entries are used again.
+			// The cache grows until it is full; then its entries are used
+			// again.
 			run()
 			if call.name == "ONCE" {
 				for range 16 {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// BenchmarkNull calls procedure 0 over TCP, with a number of calls on their way on
-// one connection.
+// BenchmarkNull calls procedure 0 over TCP, with a number of calls on their way
+// on one connection.
 func BenchmarkNull(b *testing.B) {
 	w := serve(b, new(Server), newToy())
 	addr := w.listen()

@@ -11,11 +11,12 @@ import (
 // replyCache remembers calls that must not run twice: those that are running,
 // and the replies of those that have run.
 //
-// An [entry] is made before the call runs and completed with a private copy of its
-// reply. A duplicate that comes in between is parked with the entry and answered
-// when it is complete. Completed entries are kept in the order of their last use within
-// a bound in bytes, and for a time only: a program that numbers its calls
-// from 1 whenever it starts must not be answered out of an earlier life.
+// An [entry] is made before the call runs and completed with a private copy of
+// its reply. A duplicate that comes in between is parked with the entry and
+// answered when it is complete. Completed entries are kept in the order of
+// their last use within a bound in bytes, and for a time only: a program that
+// numbers its calls from 1 whenever it starts must not be answered out of an
+// earlier life.
 type replyCache struct {
 	seed   maphash.Seed
 	max    int // bytes per shard
@@ -47,8 +48,8 @@ type cacheShard struct {
 }
 
 // cacheKey is what makes two calls the same. Callers are told apart by all that
-// their credential claims; the stamp is none of it, since clients change it when they
-// ask again.
+// their credential claims; the stamp is none of it, since clients change it
+// when they ask again.
 type cacheKey struct {
 	peer                  peerKey
 	xid, prog, vers, proc uint32
@@ -58,8 +59,9 @@ type cacheKey struct {
 	args                  uint64 // hash of the arguments
 }
 
-// peerKey is a client: an address without a port, since a client comes back from
-// another one; the user on the other end of a Unix socket; or else a connection.
+// peerKey is a client: an address without a port, since a client comes back
+// from another one; the user on the other end of a Unix socket; or else a
+// connection.
 type peerKey struct {
 	kind uint32
 	addr [16]byte
@@ -170,8 +172,8 @@ func (rc *replyCache) begin(c *Call) found {
 	return foundRunning
 }
 
-// complete gives c's entry its reply and posts the duplicates to their workers. Unless keep
-// is set the next call like c runs. An empty reply is none.
+// complete gives c's entry its reply and posts the duplicates to their workers.
+// Unless keep is set the next call like c runs. An empty reply is none.
 func (rc *replyCache) complete(c *Call, reply []byte, keep bool) {
 	e := c.entry
 	c.entry = nil

@@ -20,7 +20,8 @@ import (
 type counter struct {
 	*toy
 	runs atomic.Uint32
-	// gate, if not nil, is waited for off the event loop; entered is told before.
+	// gate, if not nil, is waited for off the event loop; entered is told
+	// before.
 	gate    func(c *Call) <-chan struct{}
 	entered chan struct{}
 }
@@ -115,7 +116,8 @@ func TestDuplicatesOfRunningCall(t *testing.T) {
 	}
 }
 
-// TestOthersDoNotSeeReplies varies everything that tells calls apart, and what does not.
+// TestOthersDoNotSeeReplies varies everything that tells calls apart, and what
+// does not.
 func TestOthersDoNotSeeReplies(t *testing.T) {
 	p := newCounter()
 	p.add(99, Proc{Cached: true}, p.once)
@@ -244,7 +246,8 @@ func TestPanicWithDuplicate(t *testing.T) {
 	}
 }
 
-// TestNotDoneIsNotKept is about calls that have failed before they did anything.
+// TestNotDoneIsNotKept is about calls that have failed before they did
+// anything.
 func TestNotDoneIsNotKept(t *testing.T) {
 	var runs atomic.Int32
 	p := newToy().add(procOnce, Proc{Cached: true}, func(c *Call) error {
@@ -264,7 +267,8 @@ func TestNotDoneIsNotKept(t *testing.T) {
 	}
 }
 
-// TestIdempotentRunsAgain makes sure that only Cached procedures are in the cache.
+// TestIdempotentRunsAgain makes sure that only Cached procedures are in the
+// cache.
 func TestIdempotentRunsAgain(t *testing.T) {
 	p := newCounter()
 	p.procs[procOnce].Cached = false
@@ -392,8 +396,9 @@ func TestLeastRecentlyUsedGoes(t *testing.T) {
 	}
 }
 
-// TestDuplicates sends calls and duplicates of them over several connections, some of which are cut,
-// in any order with the calls' progress. Each runs once, and all replies to it are equal.
+// TestDuplicates sends calls and duplicates of them over several connections,
+// some of which are cut, in any order with the calls' progress. Each runs once,
+// and all replies to it are equal.
 func TestDuplicates(t *testing.T) {
 	p := newCounter()
 	base := uint32(0)

@@ -9,7 +9,8 @@ import (
 )
 
 // Call is one call on a server. It belongs to [Program.Serve] until that
-// returns, and with it everything that lies in it. Its methods are for Serve's goroutine.
+// returns, and with it everything that lies in it. Its methods are for Serve's
+// goroutine.
 type Call struct {
 	Header
 
@@ -37,8 +38,8 @@ type Call struct {
 	step  step
 	token int64
 
-	// run is memory lent for a payload, and want how much of it was asked for in
-	// vain.
+	// run is memory lent for a payload, and want how much of it was asked for
+	// in vain.
 	run  *bufpool.Run
 	want int
 
@@ -83,8 +84,8 @@ const (
 	batchedReply = 8192
 )
 
-// Context ends when the call is no longer of use: for a ReadOnly procedure
-// with its connection, for any other only with the server.
+// Context ends when the call is no longer of use: for a ReadOnly procedure with
+// its connection, for any other only with the server.
 func (c *Call) Context() context.Context {
 	if c.proc.ReadOnly && !c.proc.Cached {
 		return c.Conn.Context()
@@ -93,8 +94,8 @@ func (c *Call) Context() context.Context {
 }
 
 // Results returns an empty slice with room for max bytes of results, to be
-// appended to and given to Reply, ReplyPages or ReplySegments. Appending more is possible
-// but costs a copy.
+// appended to and given to Reply, ReplyPages or ReplySegments. Appending more
+// is possible but costs a copy.
 func (c *Call) Results(max int) []byte {
 	return c.room(max)[replyHead:replyHead]
 }
@@ -158,13 +159,14 @@ func (c *Call) Reply(results []byte) {
 	c.frame(results)
 }
 
-// Pages lends memory for a payload of n bytes, 1 to [bufpool.MaxPayload]: page aligned,
-// len n, with at least a page of slack in its capacity. It is the call's until it
-// has replied. Further calls return the same memory as long as that is large enough.
+// Pages lends memory for a payload of n bytes, 1 to [bufpool.MaxPayload]: page
+// aligned, len n, with at least a page of slack in its capacity. It is the
+// call's until it has replied. Further calls return the same memory as long as
+// that is large enough.
 //
-// While there is none it returns [ErrWouldBlock], which Serve passes on:
-// it is called again when there is. A call that was given pages and then
-// would block still has them when it runs again.
+// While there is none it returns [ErrWouldBlock], which Serve passes on: it is
+// called again when there is. A call that was given pages and then would block
+// still has them when it runs again.
 func (c *Call) Pages(n int) ([]byte, error) {
 	if c.run == nil || len(c.run.Bytes()) < n {
 		if c.MayWait || !c.lend(n) {
@@ -189,8 +191,8 @@ func (c *Call) unlend() {
 	}
 }
 
-// ReplyPages answers the call: its results are head, then the first n bytes
-// of what Pages returned, then zeros up to a multiple of four. n may be 0.
+// ReplyPages answers the call: its results are head, then the first n bytes of
+// what Pages returned, then zeros up to a multiple of four. n may be 0.
 func (c *Call) ReplyPages(head []byte, n int) {
 	if c.proc.Cached {
 		panic("rpc: a cached procedure answers with Reply")
@@ -203,9 +205,9 @@ func (c *Call) ReplyPages(head []byte, n int) {
 	c.pages = n
 }
 
-// ReplySegments answers the call: its results are head, then the segments,
-// then zeros up to a multiple of four. It takes over the segments' owners,
-// whatever Serve returns.
+// ReplySegments answers the call: its results are head, then the segments, then
+// zeros up to a multiple of four. It takes over the segments' owners, whatever
+// Serve returns.
 func (c *Call) ReplySegments(head []byte, segs ...bufpool.Segment) {
 	c.segs = append(c.segs, segs...)
 	if c.proc.Cached {

@@ -20,8 +20,8 @@ var (
 	// that it cut short.
 	ErrClosed = errors.New("rpc: client is closed")
 
-	// ErrConnection is wrapped, with the reason, when a connection has ended. It
-	// is not known whether the call was executed.
+	// ErrConnection is wrapped, with the reason, when a connection has ended.
+	// It is not known whether the call was executed.
 	ErrConnection = errors.New("rpc: connection has failed")
 
 	// ErrTimeout is the error of a call by datagrams that was not answered.
@@ -35,26 +35,27 @@ var (
 // called while the client is locked, so it must not use the client.
 type Appender interface{ AppendXDR(b []byte) []byte }
 
-// Consumer is what results are decoded into. ConsumeXDR gets all of them, and returns
-// what follows. b is only valid until ConsumeXDR returns: what is decoded by
-// reference has to be copied before.
+// Consumer is what results are decoded into. ConsumeXDR gets all of them, and
+// returns what follows. b is only valid until ConsumeXDR returns: what is
+// decoded by reference has to be copied before.
 //
-// It is called by the client's own goroutine before the call returns, and never after;
-// it must not block.
+// It is called by the client's own goroutine before the call returns, and never
+// after; it must not block.
 type Consumer interface {
 	ConsumeXDR(b []byte) (rest []byte, err error)
 }
 
-// PayloadAppender is arguments that end in a payload: AppendXDRHead appends
-// all of them but the n bytes of payload and their padding.
+// PayloadAppender is arguments that end in a payload: AppendXDRHead appends all
+// of them but the n bytes of payload and their padding.
 type PayloadAppender interface {
 	AppendXDRHead(b []byte, n uint32) []byte
 }
 
-// PayloadConsumer is what results are decoded into that may end in a payload. ConsumeXDRHead gets
-// the beginning of the results, at least [PayloadHead] bytes if there are so many. It returns the
-// length of the payload, which starts at rest, or 0 if there is none. The
-// same rules hold as for a [Consumer].
+// PayloadConsumer is what results are decoded into that may end in a payload.
+// ConsumeXDRHead gets the beginning of the results, at least [PayloadHead]
+// bytes if there are so many. It returns the length of the payload, which
+// starts at rest, or 0 if there is none. The same rules hold as for a
+// [Consumer].
 type PayloadConsumer interface {
 	ConsumeXDRHead(b []byte) (n uint32, rest []byte, err error)
 }
@@ -69,8 +70,8 @@ type ClientConfig struct {
 	MaxReply int
 
 	// A datagram is sent again with the same XID when there is no reply after
-	// Retransmit (0: 500 ms), and then after twice the time. After
-	// Tries of them (0: 5) the call fails with ErrTimeout.
+	// Retransmit (0: 500 ms), and then after twice the time. After Tries of
+	// them (0: 5) the call fails with ErrTimeout.
 	Retransmit time.Duration
 	Tries      int
 
@@ -78,15 +79,15 @@ type ClientConfig struct {
 	Clock xprt.Clock
 }
 
-// Client calls a server over one connection: a stream, or a connected socket for
-// datagrams. Any number of goroutines may call at once. Their calls are sent without
-// waiting for replies, which come in any order. In the steady state a call
-// allocates nothing.
+// Client calls a server over one connection: a stream, or a connected socket
+// for datagrams. Any number of goroutines may call at once. Their calls are
+// sent without waiting for replies, which come in any order. In the steady
+// state a call allocates nothing.
 //
 // When a call's context ends it returns, and nothing that was passed to it is
-// looked at or written to any more; whether the server executes the call is not known. A
-// context that ends while the payload of its call is half on its way ends the connection
-// as well, because nothing else can follow there.
+// looked at or written to any more; whether the server executes the call is not
+// known. A context that ends while the payload of its call is half on its way
+// ends the connection as well, because nothing else can follow there.
 //
 // Calls fail with the errors of RFC 5531 that this package defines, with
 // ErrConnection, ErrTimeout, ErrBadReply, ErrClosed, or as their context says.
@@ -104,14 +105,15 @@ type Client struct {
 	free    *clientCall
 }
 
-// clientLink is how a client's calls travel. Its methods are called with Client.mu held.
+// clientLink is how a client's calls travel. Its methods are called with
+// Client.mu held.
 type clientLink interface {
 	// send sends a call, or queues it.
 	send(p *clientCall) error
 
-	// leave is told that the caller of p, which is not pending any more, wants to go. It
-	// reports whether the payload is out of use; otherwise it hurries, and calls
-	// Client.sent as soon as that is so.
+	// leave is told that the caller of p, which is not pending any more, wants
+	// to go. It reports whether the payload is out of use; otherwise it
+	// hurries, and calls Client.sent as soon as that is so.
 	leave(p *clientCall) bool
 
 	// interrupt hurries the reception of a reply whose caller has gone.
@@ -121,8 +123,8 @@ type clientLink interface {
 	fail()
 }
 
-// clientCall is a call on its way. It is protected by Client.mu; while its reply is
-// being received what concerns results is the receiver's.
+// clientCall is a call on its way. It is protected by Client.mu; while its
+// reply is being received what concerns results is the receiver's.
 type clientCall struct {
 	request
 	xid   uint32
@@ -197,8 +199,8 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// Call calls a procedure. cred nil is AUTH_NONE, args nil are none, and with res nil
-// the results are ignored.
+// Call calls a procedure. cred nil is AUTH_NONE, args nil are none, and with
+// res nil the results are ignored.
 func (c *Client) Call(ctx context.Context, prog, vers, proc uint32, cred *Cred, args Appender, res Consumer) error {
 	_, err := c.do(ctx, request{prog: prog, vers: vers, proc: proc, cred: cred, args: args, res: res})
 	return err
@@ -211,9 +213,9 @@ func (c *Client) CallSend(ctx context.Context, prog, vers, proc uint32, cred *Cr
 	return err
 }
 
-// CallReceive calls a procedure whose results end in a payload, and receives that into
-// the slice given. It returns the payload's length; one that is longer than the slice
-// fails the call.
+// CallReceive calls a procedure whose results end in a payload, and receives
+// that into the slice given. It returns the payload's length; one that is
+// longer than the slice fails the call.
 func (c *Client) CallReceive(ctx context.Context, prog, vers, proc uint32, cred *Cred, args Appender, res PayloadConsumer, into []byte) (n int, err error) {
 	return c.do(ctx, request{prog: prog, vers: vers, proc: proc, cred: cred, args: args, head: res, into: into})
 }
@@ -309,8 +311,8 @@ func (c *Client) sent(p *clientCall) {
 	}
 }
 
-// leave is called when the context of p has ended. It reports whether p.done will get
-// a value.
+// leave is called when the context of p has ended. It reports whether p.done
+// will get a value.
 func (c *Client) leave(p *clientCall) (wait bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

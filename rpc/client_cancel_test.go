@@ -35,8 +35,8 @@ func TestCancelPending(t *testing.T) {
 	}
 }
 
-// TestCancelWithinPayload ends the context of a call of which half the payload has arrived, and
-// goes on with the other half later.
+// TestCancelWithinPayload ends the context of a call of which half the payload
+// has arrived, and goes on with the other half later.
 func TestCancelWithinPayload(t *testing.T) {
 	for _, arrived := range []int{12, 20, 100, 5000, 49_000} {
 		c, server := scripted(t, ClientConfig{})
@@ -56,7 +56,8 @@ func TestCancelWithinPayload(t *testing.T) {
 		if err := <-done; err != context.Canceled {
 			t.Errorf("%d bytes have arrived: %v", arrived, err)
 		}
-		// The buffer is the caller's again: under the race detector a late write is seen.
+		// The buffer is the caller's again: under the race detector a late
+		// write is seen.
 		clear(into)
 		server.Write(b[arrived:])
 		done = start(func() error { return c.Call(background, 1, 2, 3, nil, nil, nil) })
@@ -81,14 +82,16 @@ func (s *signalling) ConsumeXDRHead(b []byte) (uint32, []byte, error) {
 	return s.readResult.ConsumeXDRHead(b)
 }
 
-// stuck returns a client one payload of which is half in a pipe that nobody reads.
+// stuck returns a client one payload of which is half in a pipe that nobody
+// reads.
 func stuck(t *testing.T) (c *Client, server net.Conn, cancel context.CancelFunc, done <-chan error) {
 	c, server = scripted(t, ClientConfig{})
 	ctx, cancel := context.WithCancel(background)
 	done = start(func() error {
 		return c.CallSend(ctx, 1, 2, 3, nil, nothing{}, bytes.Repeat([]byte{1}, 1<<20), nil)
 	})
-	// The pipe holds 256 KiB; when it has given one byte away it is full again or has not yet been.
+	// The pipe holds 256 KiB; when it has given one byte away it is full again
+	// or has not yet been.
 	io.ReadFull(server, make([]byte, 1))
 	return c, server, cancel, done
 }
@@ -102,8 +105,8 @@ func awaitPending(c *Client, n int) {
 	}
 }
 
-// TestCancelQueuedPayload ends the context of a call whose payload waits for another one to be sent,
-// and of one without payload.
+// TestCancelQueuedPayload ends the context of a call whose payload waits for
+// another one to be sent, and of one without payload.
 func TestCancelQueuedPayload(t *testing.T) {
 	c, server, _, first := stuck(t)
 	ctx, cancel := context.WithCancel(background)
@@ -118,7 +121,8 @@ func TestCancelQueuedPayload(t *testing.T) {
 		}
 	}
 	clear(payload)
-	// What has begun is sent to its end, with the bytes that were in payload then.
+	// What has begun is sent to its end, with the bytes that were in payload
+	// then.
 	io.ReadFull(server, make([]byte, 3)) // the rest of the first mark
 	sizes := map[uint32][]byte{}
 	call := make([]byte, 40+4+1<<20)
@@ -137,8 +141,8 @@ func TestCancelQueuedPayload(t *testing.T) {
 	}
 }
 
-// TestCancelWithinSend ends the context of a call whose payload is half sent: it returns, and
-// the connection ends.
+// TestCancelWithinSend ends the context of a call whose payload is half sent:
+// it returns, and the connection ends.
 func TestCancelWithinSend(t *testing.T) {
 	c, _, cancel, first := stuck(t)
 	second := start(func() error { return c.Call(background, 1, 2, 5, nil, nil, nil) })
@@ -186,8 +190,8 @@ func TestCancelUnsent(t *testing.T) {
 	}
 }
 
-// TestReplyBeforePayload has a server that answers a call before it has read all of it: the payload
-// stays in use until it is sent.
+// TestReplyBeforePayload has a server that answers a call before it has read
+// all of it: the payload stays in use until it is sent.
 func TestReplyBeforePayload(t *testing.T) {
 	c, server := scripted(t, ClientConfig{})
 	payload := bytes.Repeat([]byte{1}, 1<<20)
@@ -209,8 +213,8 @@ func TestReplyBeforePayload(t *testing.T) {
 	}
 }
 
-// TestCancelAfterReply ends the context of a call that was answered before all of it was
-// sent, which will never be.
+// TestCancelAfterReply ends the context of a call that was answered before all
+// of it was sent, which will never be.
 func TestCancelAfterReply(t *testing.T) {
 	c, server, cancel, done := stuck(t)
 	head := make([]byte, 3+4)
@@ -230,8 +234,9 @@ func TestCancelAfterReply(t *testing.T) {
 	}
 }
 
-// TestCancelAnytime ends contexts at random moments. After each call its buffers are
-// written to: whoever still uses them is found by the race detector, or by what arrives.
+// TestCancelAnytime ends contexts at random moments. After each call its
+// buffers are written to: whoever still uses them is found by the race
+// detector, or by what arrives.
 func TestCancelAnytime(t *testing.T) {
 	p := newToy()
 	p.add(procRead, Proc{}, reader(8))

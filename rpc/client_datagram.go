@@ -9,8 +9,8 @@ import (
 	"eddy.example/xprt"
 )
 
-// datagramLink is the link of a client over datagrams. A call is sent again, with the same
-// XID, until a reply comes.
+// datagramLink is the link of a client over datagrams. A call is sent again,
+// with the same XID, until a reply comes.
 type datagramLink struct {
 	c     *Client
 	clock xprt.Clock
@@ -114,7 +114,8 @@ func (l *datagramLink) receiveLoop() {
 		case err == nil:
 			l.receive(b[:n])
 		case errors.Is(err, syscall.ECONNREFUSED):
-			// Nobody is there now. That ends the calls, but another may succeed.
+			// Nobody is there now. That ends the calls, but another may
+			// succeed.
 			l.failPending(connectionError(err))
 		case errors.Is(err, net.ErrClosed):
 			l.c.fail(ErrClosed)

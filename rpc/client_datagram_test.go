@@ -164,7 +164,8 @@ func TestDatagramPayloads(t *testing.T) {
 	}
 }
 
-// TestNobodyListens is about an ICMP error: it ends the calls, but not the client.
+// TestNobodyListens is about an ICMP error: it ends the calls, but not the
+// client.
 func TestNobodyListens(t *testing.T) {
 	c, network, _ := datagrams(t)
 	for range 2 {

@@ -5,12 +5,12 @@ import (
 	"fmt"
 )
 
-// maxReplyHead is the longest reply up to its results: one with a full verifier.
+// maxReplyHead is the longest reply up to its results: one with a full
+// verifier.
 const maxReplyHead = replyHead + 400
 
-// parseReply reads a reply, or its beginning if that has maxReplyHead bytes,
-// up to its results. err is the failure that it tells, or
-// ErrBadReply.
+// parseReply reads a reply, or its beginning if that has maxReplyHead bytes, up
+// to its results. err is the failure that it tells, or ErrBadReply.
 func parseReply(b []byte) (results []byte, err error) {
 	if len(b) < 12 {
 		return nil, ErrBadReply

@@ -15,8 +15,8 @@ import (
 // Calls are encoded into out by their callers. Whoever has the sender's role
 // takes all of out, sends it and looks again, so that calls which come together
 // leave together. That is a caller as long as the connection takes bytes
-// without delay; else, and for payloads, it is the link's own goroutine, since a caller
-// must be able to leave.
+// without delay; else, and for payloads, it is the link's own goroutine, since
+// a caller must be able to leave.
 type streamLink struct {
 	c      *Client
 	direct *directWriter // nil if the connection can only be written to with waiting
@@ -37,8 +37,8 @@ type streamLink struct {
 	large   []byte // results that are too long for records to keep
 }
 
-// outbox holds encoded records. Payloads that are sent from where they lie belong in
-// between the bytes of buf.
+// outbox holds encoded records. Payloads that are sent from where they lie
+// belong in between the bytes of buf.
 type outbox struct {
 	buf  []byte
 	gone int // bytes of buf that have been sent
@@ -272,8 +272,8 @@ func (l *streamLink) receive() error {
 	return l.records.discard()
 }
 
-// receiveResults receives the results of p from a reply that begins with b.
-// bad is why the call has failed, and err why the connection has.
+// receiveResults receives the results of p from a reply that begins with b. bad
+// is why the call has failed, and err why the connection has.
 func (l *streamLink) receiveResults(p *clientCall, b []byte) (bad, err error) {
 	s := l.records
 	results, bad := parseReply(b)

@@ -77,7 +77,8 @@ func TestCallOnTheWire(t *testing.T) {
 	}
 }
 
-// TestReplyErrors answers calls with every reply there is, and with what is none.
+// TestReplyErrors answers calls with every reply there is, and with what is
+// none.
 func TestReplyErrors(t *testing.T) {
 	c, server := scripted(t, ClientConfig{})
 	const accepted, denied = "00000001 00000000 00000000 00000000", "00000001 00000001"
@@ -124,7 +125,8 @@ func TestReplyErrors(t *testing.T) {
 	}
 }
 
-// TestRepliesForNobody sends replies and calls that the client has not asked for.
+// TestRepliesForNobody sends replies and calls that the client has not asked
+// for.
 func TestRepliesForNobody(t *testing.T) {
 	c, server := scripted(t, ClientConfig{})
 	done := start(func() error { return c.Call(background, 1, 2, 3, nil, nil, nil) })
@@ -163,8 +165,8 @@ func TestRepliesInAnyOrder(t *testing.T) {
 	calls.Wait()
 }
 
-// TestResultsOnTheWire sends results in any fragmentation, for results that are decoded and for
-// payloads.
+// TestResultsOnTheWire sends results in any fragmentation, for results that are
+// decoded and for payloads.
 func TestResultsOnTheWire(t *testing.T) {
 	c, server := scripted(t, ClientConfig{})
 	rapid.Check(t, func(rt *rapid.T) {

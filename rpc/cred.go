@@ -29,10 +29,10 @@ type Cred struct {
 // receives the groups. It returns AUTH_OK or why the caller is turned away.
 //
 // AUTH_SHORT is rejected as expired, which sends the client back to AUTH_SYS
-// (Appendix A). A flavour nobody here knows is AUTH_REJECTEDCRED, as RFC 2203 §5.2
-// reports for common practice; for AUTH_TLS RFC 9289 §4.1 wants AUTH_BADCRED. What lies in
-// the body of an AUTH_NONE is undefined (§10.1) and not looked at, and bytes behind the
-// structure in an AUTH_SYS are ignored.
+// (Appendix A). A flavour nobody here knows is AUTH_REJECTEDCRED, as RFC 2203
+// §5.2 reports for common practice; for AUTH_TLS RFC 9289 §4.1 wants
+// AUTH_BADCRED. What lies in the body of an AUTH_NONE is undefined (§10.1) and
+// not looked at, and bytes behind the structure in an AUTH_SYS are ignored.
 func (c *Cred) check(m *callMessage, gids *[maxGIDs]uint32) AuthStat {
 	switch m.cred.Flavor {
 	case AUTH_NONE:

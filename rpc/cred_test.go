@@ -66,8 +66,8 @@ func TestNoIdentityIsNotRoot(t *testing.T) {
 	}
 }
 
-// TestCredRoundTrip sends credentials of any size: what exceeds the bounds is cut off, and what
-// arrives is always a valid call.
+// TestCredRoundTrip sends credentials of any size: what exceeds the bounds is
+// cut off, and what arrives is always a valid call.
 func TestCredRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sent := Cred{

@@ -92,8 +92,8 @@ func TestDatagrams(t *testing.T) {
 	wantReply(t, "after noise", exchangeDatagram(t, raw, callBytes(2, toyProg, 2, 0)), appendAccepted(nil, 2, SUCCESS))
 }
 
-// TestDatagramDuplicates sends a call again, as a client does that waits too short: from the same port
-// and from another one, while it runs and later.
+// TestDatagramDuplicates sends a call again, as a client does that waits too
+// short: from the same port and from another one, while it runs and later.
 func TestDatagramDuplicates(t *testing.T) {
 	p := newCounter()
 	release := p.stop()
@@ -123,7 +123,8 @@ func TestDatagramDuplicates(t *testing.T) {
 	wantReply(t, "over TCP", exchange(t, w.dial(w.listen()), call), run(1, 1))
 }
 
-// TestDatagramsShareGoroutines blocks as many datagrams as possible, from several ports.
+// TestDatagramsShareGoroutines blocks as many datagrams as possible, from
+// several ports.
 func TestDatagramsShareGoroutines(t *testing.T) {
 	const calls = 40
 	o := &begins{want: calls, all: make(chan struct{})}

@@ -10,9 +10,10 @@ import (
 	"go.uber.org/zap"
 )
 
-// A call's way. Its worker parses it and looks into the reply cache (Record), then
-// runs it (attempt). If it would block it goes to a waiting goroutine (serveWaiting)
-// and comes back to the worker (Resume), which alone may lend pages and send.
+// A call's way. Its worker parses it and looks into the reply cache (Record),
+// then runs it (attempt). If it would block it goes to a waiting goroutine
+// (serveWaiting) and comes back to the worker (Resume), which alone may lend
+// pages and send.
 //
 //	Record -> attempt ------------------------------> conclude -> send
 //	             |  ^                                    ^          ^
@@ -116,8 +117,8 @@ func (s *Server) admit(c *Call) (err error) {
 }
 
 // nullProc is procedure 0 of every program: it takes nothing, does nothing and
-// needs no authentication (RFC 5531 §12.1). Arguments are ignored, as the kernel's
-// server does.
+// needs no authentication (RFC 5531 §12.1). Arguments are ignored, as the
+// kernel's server does.
 var nullProc = Proc{Name: "NULL", ReadOnly: true}
 
 // attempt runs a call on its worker.
@@ -233,8 +234,8 @@ func (c *Call) replySize() int {
 	return n
 }
 
-// fail makes the reply that says err. It returns false if that means that nothing has
-// been done, so that the same call may run another time.
+// fail makes the reply that says err. It returns false if that means that
+// nothing has been done, so that the same call may run another time.
 func (s *Server) fail(c *Call, err error) (done bool) {
 	b := c.room(8)[:0]
 	c.reply = replySmall

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// ErrWouldBlock is what Serve returns, with nothing changed, when it would
-// have to wait while Call.MayWait is false, or when [Call.Pages] returned it.
+// ErrWouldBlock is what Serve returns, with nothing changed, when it would have
+// to wait while Call.MayWait is false, or when [Call.Pages] returned it.
 var ErrWouldBlock = errors.New("rpc: would block")
 
 // ErrDrop is what Serve returns for a call that is not to be answered.

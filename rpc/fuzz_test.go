@@ -12,7 +12,8 @@ import (
 	"eddy.example/xprt"
 )
 
-// FuzzRPC gives bytes from anywhere to what reads them. The first byte selects the reader.
+// FuzzRPC gives bytes from anywhere to what reads them. The first byte selects
+// the reader.
 func FuzzRPC(f *testing.F) {
 	user := &Cred{Flavor: AUTH_SYS, UID: 1, GIDs: []uint32{2, 3}, Machine: []byte("krypton")}
 	calls := [][]byte{
@@ -125,8 +126,8 @@ func fuzzParse(t *testing.T, b []byte) {
 	}
 }
 
-// fuzzDispatch sends a message to a server: whatever it is, the server answers the next call, or has closed the
-// connection because it was no call.
+// fuzzDispatch sends a message to a server: whatever it is, the server answers
+// the next call, or has closed the connection because it was no call.
 func fuzzDispatch(t *testing.T, conn net.Conn, b []byte) {
 	if len(b) == 0 {
 		return // no record
@@ -157,7 +158,8 @@ func fuzzDispatch(t *testing.T, conn net.Conn, b []byte) {
 	}
 }
 
-// fuzzClient sends bytes to a client that awaits a reply: the call ends, one way or another.
+// fuzzClient sends bytes to a client that awaits a reply: the call ends, one
+// way or another.
 func fuzzClient(call func(*Client) error, b []byte) {
 	server, conn := xprt.Pipe()
 	c := NewClient(conn, ClientConfig{MaxReply: 1 << 20})

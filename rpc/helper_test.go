@@ -35,8 +35,8 @@ const (
 	procSilent = 8
 )
 
-// newToy returns a program with versions 2 to 4 and procedure procEcho, which returns its
-// arguments.
+// newToy returns a program with versions 2 to 4 and procedure procEcho, which
+// returns its arguments.
 func newToy() *toy {
 	return &toy{number: toyProg, low: 2, high: 4, procs: map[uint32]*toyProc{
 		procEcho: {Proc{Name: "ECHO", ReadOnly: true}, echo},

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// blocker adds a procedure that stops until release is closed. In versions above 2 it
-// says so beforehand.
+// blocker adds a procedure that stops until release is closed. In versions
+// above 2 it says so beforehand.
 func blocker(p *toy) (release chan struct{}) {
 	release = make(chan struct{})
 	p.add(procBlock, Proc{}, func(c *Call) error {
@@ -32,7 +32,8 @@ func blocker(p *toy) (release chan struct{}) {
 	return release
 }
 
-// replies receives replies, in any order, until every one of the XIDs from first on has come.
+// replies receives replies, in any order, until every one of the XIDs from
+// first on has come.
 func replies(t *testing.T, c net.Conn, first uint32, n int) {
 	t.Helper()
 	seen := make([]bool, n)

@@ -22,8 +22,8 @@ type Header struct {
 	Proc    uint32
 }
 
-// callMessage is a call as it lies in its record: everything but the Header aliases
-// it.
+// callMessage is a call as it lies in its record: everything but the Header
+// aliases it.
 type callMessage struct {
 	Header
 	cred, verf OpaqueAuth

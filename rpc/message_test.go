@@ -17,7 +17,8 @@ func TestParse(t *testing.T) {
 		t.Errorf("credential %v, verifier %v, arguments %q", m.cred, m.verf, m.args)
 	}
 
-	// However much of it is cut off, there is a verdict, and nothing behind the end is read.
+	// However much of it is cut off, there is a verdict, and nothing behind the
+	// end is read.
 	head := len(whole) - len("args")
 	body := int(head - 8 - (24 + 8)) // of the credential
 	for n := range head {

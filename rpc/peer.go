@@ -23,8 +23,8 @@ func (s *Server) peerOf(c *xprt.Conn) *peer {
 	return p
 }
 
-// queueOf returns where a call of the connection waits. Every datagram has a Conn
-// of its own; together they are one client to the waiting goroutines.
+// queueOf returns where a call of the connection waits. Every datagram has a
+// Conn of its own; together they are one client to the waiting goroutines.
 func (s *Server) queueOf(c *Call) *waitQueue {
 	if c.Conn.Datagram() {
 		return &s.datagrams

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestAddressesAreClients calls from two addresses of the loopback network, which only Linux has
-// without being told.
+// TestAddressesAreClients calls from two addresses of the loopback network,
+// which only Linux has without being told.
 func TestAddressesAreClients(t *testing.T) {
 	p := newCounter()
 	w := serve(t, new(Server), p)

@@ -5,19 +5,19 @@ package rpc
 // event loop, where nothing may block.
 type Program interface {
 	// Program returns the program's number and the versions it serves, low to
-	// high. A server has one Program for each version, but may have several
-	// for one number.
+	// high. A server has one Program for each version, but may have several for
+	// one number.
 	Program() (prog, low, high uint32)
 
 	// Proc describes a procedure; false answers PROC_UNAVAIL. The same Proc is
-	// returned every time, and it is not changed. Procedure 0 is never
-	// asked for: the server answers it.
+	// returned every time, and it is not changed. Procedure 0 is never asked
+	// for: the server answers it.
 	Proc(vers, proc uint32) (*Proc, bool)
 
 	// Place is asked about a call that is still being received: args are its
-	// arguments as far as they have arrived. If the call carries a payload
-	// for a file, args[at] is its first byte and offset where in the file it
-	// will go. Neither h nor args are valid after the call.
+	// arguments as far as they have arrived. If the call carries a payload for
+	// a file, args[at] is its first byte and offset where in the file it will
+	// go. Neither h nor args are valid after the call.
 	Place(h *Header, args []byte) (at int, offset uint64, ok bool)
 
 	// Serve does what c asks. If it returns nil it has called one of c.Reply,
@@ -48,11 +48,11 @@ type Proc struct {
 	MaxReply int
 }
 
-// Observer is told of every call that named an existing program and version.
-// Its methods are called on event loops by all of them at once.
+// Observer is told of every call that arrives, understood or not. Its methods
+// are called on event loops, by all of them at once.
 type Observer interface {
-	// Begin is told of a call before it runs. What it returns, a time for
-	// instance, comes back in End.
+	// Begin is told of a call before anything is done about it. What its header
+	// lacks is 0. What Begin returns, a time for instance, comes back in End.
 	Begin(h *Header) (token int64)
 
 	// End is told of its end, as the reply is handed to the transport.

@@ -9,7 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// hexBytes reads words in hexadecimal, with anything behind // on a line ignored.
+// hexBytes reads words in hexadecimal, with anything behind // on a line
+// ignored.
 func hexBytes(t testing.TB, s string) []byte {
 	t.Helper()
 	var digits strings.Builder

@@ -28,8 +28,8 @@ type Server struct {
 	Observer Observer
 
 	// Admit, if not nil, is asked about every call of a known procedure but
-	// procedure 0, before it runs or is looked for in the reply cache. An error is
-	// answered as one from Serve would be. It must not block.
+	// procedure 0, before it runs or is looked for in the reply cache. An error
+	// is answered as one from Serve would be. It must not block.
 	Admit func(*Call) error
 
 	// CacheBytes bounds the reply cache, entries and replies, and CacheAge is
@@ -134,8 +134,8 @@ func (s *Server) lookup(prog, vers uint32) (p Program, low, high uint32) {
 }
 
 // Shutdown waits for the calls that are being served off the event loops, as
-// long as ctx lasts, and ends the context of those that are left. It is called when
-// the transports have been shut down.
+// long as ctx lasts, and ends the context of those that are left. It is called
+// when the transports have been shut down.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.setup()
 	err := s.waiters.drain(ctx)
@@ -152,7 +152,8 @@ type Stats struct {
 	CacheBytes    int // what they take
 }
 
-// Stats may be called by any goroutine. It takes every lock of the reply cache in turn.
+// Stats may be called by any goroutine. It takes every lock of the reply cache
+// in turn.
 func (s *Server) Stats() (t Stats) {
 	s.setup()
 	t.Waiting, t.Queued = s.waiters.stats()

@@ -43,8 +43,8 @@ func TestNoPrograms(t *testing.T) {
 	}
 }
 
-// TestNoise is about messages that are no calls: a stream that brings one ends, a
-// reply is ignored.
+// TestNoise is about messages that are no calls: a stream that brings one ends,
+// a reply is ignored.
 func TestNoise(t *testing.T) {
 	w := serve(t, new(Server), newToy())
 	for _, message := range [][]byte{{1}, {0, 0, 0, 1}, {0, 0, 0, 1, 0, 0, 0, 2}, []byte("GET / HTTP/1.1\r\n\r\n")} {
@@ -246,7 +246,8 @@ func TestSegments(t *testing.T) {
 	}
 }
 
-// TestPlace sends WRITEs as long as a page and more, and looks where the payload lies.
+// TestPlace sends WRITEs as long as a page and more, and looks where the
+// payload lies.
 func TestPlace(t *testing.T) {
 	const head = 4 + 8 + 4 // a word, the offset, the payload's length
 	p := newToy()
@@ -284,7 +285,8 @@ func (w writeArgs) AppendXDRHead(b []byte, n uint32) []byte {
 	return xdr.AppendUint32(xdr.AppendUint64(xdr.AppendUint32(b, 0), w.offset), n)
 }
 
-// TestPlaceIsAHint has a program that fails in Place, and one that has no place.
+// TestPlaceIsAHint has a program that fails in Place, and one that has no
+// place.
 func TestPlaceIsAHint(t *testing.T) {
 	for _, place := range []func(*Header, []byte) (int, uint64, bool){
 		func(*Header, []byte) (int, uint64, bool) { panic("in Place") },

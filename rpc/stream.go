@@ -14,9 +14,9 @@ var (
 
 const lastFragment = 1 << 31
 
-// recordReader reads records from a stream, RFC 5531 §11. What precedes a payload is
-// looked at in a small buffer; a payload goes from the source to where it belongs but for
-// what the buffer has caught of it.
+// recordReader reads records from a stream, RFC 5531 §11. What precedes a
+// payload is looked at in a small buffer; a payload goes from the source to
+// where it belongs but for what the buffer has caught of it.
 type recordReader struct {
 	src  io.Reader
 	max  int // bytes of a record, at most
@@ -28,8 +28,8 @@ type recordReader struct {
 	last bool // there are no more fragments
 }
 
-// readerSize is the size of a recordReader's buffer, and at most this much of a payload
-// is copied once more.
+// readerSize is the size of a recordReader's buffer, and at most this much of a
+// payload is copied once more.
 const readerSize = 4096
 
 func newRecordReader(src io.Reader, max int) *recordReader {
@@ -42,8 +42,8 @@ func (s *recordReader) next() error {
 	return s.fragment()
 }
 
-// fragment begins the next fragment of a record whose fragments so far have been
-// consumed up to the rest that lies in buf.
+// fragment begins the next fragment of a record whose fragments so far have
+// been consumed up to the rest that lies in buf.
 func (s *recordReader) fragment() error {
 	if err := s.fill(s.rest + 4); err != nil {
 		return err
@@ -102,8 +102,9 @@ func (s *recordReader) skip(n int) {
 	s.rest -= n
 }
 
-// read consumes bytes of the record: len(p) of them, or fewer with an error, which
-// is errRecordTooShort if the record has no more. After a timeout it may be called again.
+// read consumes bytes of the record: len(p) of them, or fewer with an error,
+// which is errRecordTooShort if the record has no more. After a timeout it may
+// be called again.
 func (s *recordReader) read(p []byte) (n int, err error) {
 	for n < len(p) && err == nil {
 		if s.rest == 0 {
@@ -127,8 +128,8 @@ func (s *recordReader) read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// appendRest consumes what is left of the record and appends it to b, whose capacity
-// grows with what has arrived, not with what was announced.
+// appendRest consumes what is left of the record and appends it to b, whose
+// capacity grows with what has arrived, not with what was announced.
 func (s *recordReader) appendRest(b []byte) ([]byte, error) {
 	for {
 		if s.rest == 0 {

@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// fragments encodes message as a record whose fragments have the sizes given; the last gets the
-// rest.
+// fragments encodes message as a record whose fragments have the sizes given;
+// the last gets the rest.
 func fragments(message []byte, sizes []int) []byte {
 	var b []byte
 	for _, n := range sizes {
@@ -42,8 +42,8 @@ func (c *chunks) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestRecordReader reads records in every fragmentation, arriving in any pieces and consumed
-// in any way.
+// TestRecordReader reads records in every fragmentation, arriving in any pieces
+// and consumed in any way.
 func TestRecordReader(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		size := rapid.IntRange(0, 3*readerSize)
@@ -124,7 +124,8 @@ func TestRecordShorterThanPayload(t *testing.T) {
 	}
 }
 
-// TestAnnouncedIsNotAllocated makes sure that the length in a mark costs nothing.
+// TestAnnouncedIsNotAllocated makes sure that the length in a mark costs
+// nothing.
 func TestAnnouncedIsNotAllocated(t *testing.T) {
 	mark := []byte{0xc0, 0, 0, 0} // a record of 1 GiB
 	s := newRecordReader(io.MultiReader(bytes.NewReader(mark), iotest.ErrReader(io.EOF)), 1<<30)

@@ -6,14 +6,15 @@ import (
 )
 
 // waiters serves calls that may block, on a bounded set of goroutines. One is
-// started for a call that has to wait, and ends when it finds nothing more to do.
+// started for a call that has to wait, and ends when it finds nothing more to
+// do.
 //
 // Goroutines are shared fairly by connection. Connections with queued calls
-// take turns, and how many calls of one may be served at a time depends on how many
-// goroutines are free: about a sixth of all for one that is alone, and ever less the
-// more are taken. What was given cannot be taken back from a call that is
-// stuck; so even when 100 connections in turn have blocked all they could get,
-// there is a goroutine for the next one.
+// take turns, and how many calls of one may be served at a time depends on how
+// many goroutines are free: about a sixth of all for one that is alone, and
+// less the more are taken. What was given cannot be taken back from a call that
+// is stuck; so even when 100 connections in turn have blocked all they could
+// get, there is a goroutine for the next one.
 type waiters struct {
 	limit int
 	serve func(*Call)
@@ -27,8 +28,8 @@ type waiters struct {
 	drained     chan struct{} // closed when alive falls to 0; nil if nobody asked
 }
 
-// waitQueue are the calls of one connection that wait for a goroutine. It is
-// in the list of its waiters while there are any.
+// waitQueue are the calls of one connection that wait for a goroutine. It is in
+// the list of its waiters while there are any.
 type waitQueue struct {
 	first, last *Call
 	busy        int // calls being served
@@ -90,9 +91,9 @@ func (w *waiters) start() {
 	}
 }
 
-// mayServe reports whether one more call of q may be served. If each of k connections
-// takes what this rule lets it have, 4/(4+k) of all goroutines are left: that is what
-// becomes of the rest x where each takes x²/4 of it.
+// mayServe reports whether one more call of q may be served. With x goroutines
+// free of n, a connection gets up to about x²/4n; so after k connections that
+// have blocked what they got, 4/(4+k) of all are still free.
 func (w *waiters) mayServe(q *waitQueue) bool {
 	free := int64(w.limit - w.busy)
 	return 4*int64(q.busy)*int64(w.limit) < free*free

@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestWaitersShare has many connections, each of which blocks all the goroutines that it gets
-// before the next one comes.
+// TestWaitersShare has many connections, each of which blocks all the
+// goroutines that it gets before the next one comes.
 func TestWaitersShare(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const limit, each = 1024, 300
@@ -61,7 +61,8 @@ func TestWaitersShare(t *testing.T) {
 	})
 }
 
-// TestWaitersTakeTurns has one goroutine for three connections, two of which come later.
+// TestWaitersTakeTurns has one goroutine for three connections, two of which
+// come later.
 func TestWaitersTakeTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		step := make(chan struct{})
@@ -92,8 +93,8 @@ func TestWaitersTakeTurns(t *testing.T) {
 	})
 }
 
-// TestWaiters adds calls and releases them in any order. Whenever nothing moves, nobody
-// waits who could be served.
+// TestWaiters adds calls and releases them in any order. Whenever nothing
+// moves, nobody waits who could be served.
 func TestWaiters(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		limit := rapid.IntRange(1, 10).Draw(rt, "limit")

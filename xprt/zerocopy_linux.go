@@ -143,8 +143,12 @@ func (s *sock) zeroSent(n int) {
 	s.c.w.owe(0)
 }
 
-// reap reads what the error queue says, and reports whether it said anything.
+// reap reads what the error queue says, and reports whether it said anything. A Unix
+// socket has none: there the flag is ignored, and data or their end would be read.
 func (s *sock) reap() (any bool) {
+	if !s.tcp {
+		return false
+	}
 	w := s.c.w
 	for {
 		w.counters.sysErrorQueue.Add(1)

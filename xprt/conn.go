@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/netip"
+	"time"
 
 	"go.uber.org/zap"
 )
@@ -114,6 +115,9 @@ type link interface {
 	// tick is called now and then. It reports whether the peer still has
 	// something to take, and whether it has taken any since it was last called.
 	tick() (owed, moved bool)
+
+	// roundTrip is how long the peer's answers usually take, 0 if that is not known.
+	roundTrip() time.Duration
 
 	// closed reports whether nothing is left of the link, not even references to runs.
 	closed() bool

@@ -54,7 +54,7 @@ func (c *Conn) tick(now time.Time) (owed bool) {
 	switch {
 	case !owed || moved || t.owedSince.IsZero():
 		t.owedSince, t.stalled = now, false
-	default:
+	case now.Sub(t.owedSince) >= c.patience():
 		t.stalled = true
 		c.detach()
 	}
@@ -83,6 +83,13 @@ func (c *Conn) tick(now time.Time) (owed bool) {
 		c.fail(errIdleTooLong)
 	}
 	return owed
+}
+
+// patience is how long the peer may take nothing before it is stalled. An ACK
+// from far away is no reason to take pages from the pool that are about to come
+// back; but who answers slowly on purpose gains no more than a second.
+func (c *Conn) patience() time.Duration {
+	return max(tick, min(4*c.link.roundTrip(), time.Second))
 }
 
 // detach takes the connection's runs out of the pool, which others need.

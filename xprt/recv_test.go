@@ -71,14 +71,15 @@ func (g *rig) Record(r *Record) {
 
 func (g *rig) Resume(*Record) {}
 
-func (g *rig) open()              {}
-func (g *rig) read() bool         { return false }
-func (g *rig) transmit()          {}
-func (g *rig) detach()            {}
-func (g *rig) finish()            {}
-func (g *rig) abort()             { g.conn.gone() }
-func (g *rig) tick() (bool, bool) { return false, false }
-func (g *rig) closed() bool       { return false }
+func (g *rig) open()                    {}
+func (g *rig) read() bool               { return false }
+func (g *rig) transmit()                {}
+func (g *rig) detach()                  {}
+func (g *rig) roundTrip() time.Duration { return 0 }
+func (g *rig) finish()                  {}
+func (g *rig) abort()                   { g.conn.gone() }
+func (g *rig) tick() (bool, bool)       { return false, false }
+func (g *rig) closed() bool             { return false }
 
 func (g *rig) gate() bool {
 	if x := &g.conn.rx; g.staging || !x.marks.whole() {

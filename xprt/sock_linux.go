@@ -284,7 +284,7 @@ func (s *sock) sendFile() {
 	}
 }
 
-// readFile puts memory with the next bytes of the file in front of it.
+// readFile puts memory with the next bytes of the file in front of it, or in its place.
 func (s *sock) readFile(p *piece) {
 	c := s.c
 	n := min(p.left, bufpool.MaxPayload)
@@ -292,6 +292,11 @@ func (s *sock) readFile(p *piece) {
 	if k, _ := p.file.ReadAt(run.Bytes()[:n], p.off); k < n {
 		c.w.pool.Put(run)
 		c.fail(errFileTooShort)
+		return
+	}
+	if p.left == n {
+		p.file, p.left = nil, 0
+		p.mem, p.run, p.put = run.Bytes()[:n], run, true
 		return
 	}
 	p.off += int64(n)
@@ -366,6 +371,18 @@ func (s *sock) checkClosed() {
 // detach takes the runs that the kernel looks at out of the pool.
 func (s *sock) detach() {
 	s.zero.runs(s.c.w.pool.Detach)
+}
+
+// roundTrip is TCP's smoothed round-trip time.
+func (s *sock) roundTrip() time.Duration {
+	if !s.tcp || s.fd < 0 {
+		return 0
+	}
+	info, err := unix.GetsockoptTCPInfo(s.fd, unix.IPPROTO_TCP, unix.TCP_INFO)
+	if err != nil {
+		return 0
+	}
+	return time.Duration(info.Rtt) * time.Microsecond
 }
 
 func (s *sock) tick() (owed, moved bool) {

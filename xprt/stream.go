@@ -304,6 +304,8 @@ func (s *stream) abort() {
 
 func (s *stream) detach() {}
 
+func (s *stream) roundTrip() time.Duration { return 0 }
+
 // tick ends the wait for SendDone a second after the transport was closed.
 func (s *stream) tick() (owed, moved bool) {
 	n := s.progress.Load()

@@ -149,9 +149,6 @@ func (s *sock) reap() (any bool) {
 	if !s.tcp {
 		return false
 	}
-	if !s.tcp {
-		return false // Unix sockets have no such queue, and take the flag for none
-	}
 	w := s.c.w
 	for {
 		w.counters.sysErrorQueue.Add(1)

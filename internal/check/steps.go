@@ -74,7 +74,7 @@ func steps(long bool) []step {
 	)
 }
 
-var e2ePrograms = []string{"ip", "nfs-ls", "showmount", "rpcbind", "tshark", "qemu-system-x86_64", "busybox", "modprobe", "zstd", "xz"}
+var e2ePrograms = []string{"ip", "nfs-ls", "showmount", "rpcbind", "tcpdump", "tshark", "qemu-system-x86_64", "busybox", "modprobe", "zstd", "xz"}
 
 // debian names the package of each program that a step may need. .ci/run
 // installs them.
@@ -87,6 +87,7 @@ var debian = map[string]string{
 	"qemu-system-x86_64": "qemu-system-x86",
 	"rpcbind":            "rpcbind",
 	"showmount":          "nfs-common",
+	"tcpdump":            "tcpdump",
 	"tshark":             "tshark",
 	"xz":                 "xz-utils",
 	"zstd":               "zstd",

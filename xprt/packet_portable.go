@@ -107,7 +107,9 @@ func (s *portablePacket) event(e *event) {
 			s.p.over()
 		}
 	case e.err != nil:
-		s.p.fail(e.err)
+		if !s.p.draining { // else it is the end that was asked for
+			s.p.fail(e.err)
+		}
 	default:
 		s.unread, s.n, s.p.ready = true, e.n, true
 		s.p.schedule()

@@ -57,7 +57,7 @@ func (g *rig) Record(r *Record) {
 	g.records = append(g.records, bytes.Clone(r.Data))
 	g.copied += r.PayloadCopied
 	if p := g.place; p.Unit > 1 && len(r.Data) > headSize {
-		at := uintptr(unsafe.Pointer(&r.Data[0])) + uintptr(p.At)
+		at := addressOf(r.Data) + uintptr(p.At)
 		if at%uintptr(p.Unit) != uintptr(p.Offset%uint64(p.Unit)) || cap(r.Data) < len(r.Data)+p.Unit {
 			g.wrong++
 		}
@@ -305,3 +305,5 @@ func TestMinimumRate(t *testing.T) {
 	}
 	g.end()
 }
+
+func addressOf(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }

@@ -250,5 +250,19 @@ func (s *sender) drop() {
 	s.bytes, s.small = 0, 0
 }
 
+// abandon gives everything unsent up: somebody may look at it for ever. Owners are
+// never told.
+func (s *sender) abandon() {
+	s.seal()
+	for !s.empty() {
+		p := &s.queue[s.head]
+		if p.put {
+			s.w.pool.GiveUp(p.run)
+		}
+		p.put, p.owner = false, nil
+		s.pop()
+	}
+}
+
 // putMark writes the mark of a record of one fragment (RFC 5531 §11).
 func putMark(b []byte, n int) { binary.BigEndian.PutUint32(b, lastFragment|uint32(n)) }

@@ -322,14 +322,7 @@ func (s *stream) tick() (owed, moved bool) {
 func (s *stream) leavePieces() {
 	w := s.c.w
 	w.counters.givenUp.Add(1)
-	s.c.tx.seal()
-	for i := range s.c.tx.pieces() {
-		p := &s.c.tx.pieces()[i]
-		if p.put && bufpool.Gated {
-			w.pool.GiveUp(p.run)
-		}
-		p.run, p.put, p.owner = nil, false, nil
-	}
+	s.c.tx.abandon()
 	if s.scratch != nil {
 		w.pool.GiveUp(s.scratch)
 		s.scratch = nil

@@ -51,7 +51,7 @@ type packetLink interface {
 func (t *Transport) ServePacket(pc net.PacketConn) error {
 	if !t.enter() {
 		pc.Close()
-		return ErrClosed
+		return t.closedErr()
 	}
 	p := &packetConn{w: t.pick(), ended: make(chan struct{})}
 	var err error

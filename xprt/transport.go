@@ -3,6 +3,7 @@ package xprt
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"runtime"
 	"sync"
@@ -115,6 +116,8 @@ type Transport struct {
 	received budget // whole records
 	staged   budget // beginnings of records
 
+	failed error // why there are too few workers
+
 	accepted, refused atomic.Int64
 	closing           atomic.Bool // nothing new is let in
 	cutting           atomic.Bool // and what is there ends at once
@@ -130,8 +133,9 @@ type Transport struct {
 	live      int // connections and packet sockets
 }
 
-// New returns a transport with its workers running. They end with Shutdown or Close. It
-// panics if the system has no file descriptors for them.
+// New returns a transport with its workers running. They end with Shutdown or Close. If the
+// system has no file descriptors for them the transport is closed, and the Serve methods say
+// why.
 func New(c Config, h Handler) *Transport {
 	c.setDefaults()
 	t := &Transport{
@@ -147,7 +151,8 @@ func New(c Config, h Handler) *Transport {
 	for id := range c.Workers {
 		w, err := newWorker(t, id)
 		if err != nil {
-			panic("xprt: " + err.Error())
+			t.failed = fmt.Errorf("xprt: starting worker %d of %d: %w", id+1, c.Workers, err)
+			break
 		}
 		t.workers = append(t.workers, w)
 	}
@@ -160,7 +165,18 @@ func New(c Config, h Handler) *Transport {
 		running.Wait()
 		close(t.done)
 	}()
+	if t.failed != nil {
+		t.close()
+	}
 	return t
+}
+
+// closedErr is what the Serve methods return when the transport is closed.
+func (t *Transport) closedErr() error {
+	if t.failed != nil {
+		return t.failed
+	}
+	return ErrClosed
 }
 
 // tick tells the workers that time passes, often only if they have something at stake.
@@ -186,7 +202,7 @@ func (t *Transport) tick() {
 func (t *Transport) Serve(l net.Listener) error {
 	defer l.Close()
 	if !t.track(l) {
-		return ErrClosed
+		return t.closedErr()
 	}
 	defer t.untrack(l)
 	var delay time.Duration
@@ -199,10 +215,10 @@ func (t *Transport) Serve(l net.Listener) error {
 				continue
 			}
 			if t.closing.Load() {
-				return ErrClosed
+				return t.closedErr()
 			}
 		case t.closing.Load():
-			return ErrClosed
+			return t.closedErr()
 		case !isTransient(err):
 			return err
 		}
@@ -242,7 +258,7 @@ func (t *Transport) serve(nc net.Conn, ended chan struct{}) error {
 		t.refused.Add(1)
 		nc.Close()
 		if t.closing.Load() {
-			return ErrClosed
+			return t.closedErr()
 		}
 		return nil
 	}

@@ -1,6 +1,6 @@
-//go:build !race
+//go:build !race && !invariants
 
-// The race detector allocates by itself.
+// The race detector and the checks of invariants allocate by themselves.
 
 package rpc
 

@@ -7,7 +7,6 @@ package nfs3
 import (
 	"fmt"
 	"net/netip"
-	"runtime"
 	"sync/atomic"
 	"testing"
 
@@ -82,32 +81,6 @@ func TestAllocs(t *testing.T) {
 type ignore struct{}
 
 func (ignore) ConsumeXDR([]byte) ([]byte, error) { return nil, nil }
-
-func TestAllocsTCP(t *testing.T) {
-	w, _ := serveGuarded(t)
-	c := w.dial(w.listen(), &user)
-	fh := mustCreate(c, mustMount(c, "/"), "f", pattern(64<<10))
-	calls := steady(c, fh)
-	const total = 100_000
-	round := func(n int) {
-		for range n / len(calls) {
-			for name, call := range calls {
-				if err := call(); err != nil {
-					t.Fatalf("%s: %v", name, err)
-				}
-			}
-		}
-	}
-	round(total / 100)
-	runtime.GC()
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	round(total)
-	runtime.ReadMemStats(&after)
-	if n := after.Mallocs - before.Mallocs; n > total/1000 {
-		t.Errorf("%d allocations in %d calls", n, total)
-	}
-}
 
 // What READDIRPLUS allocates does not depend on how much there is to list.
 func TestAllocsReaddirplus(t *testing.T) {

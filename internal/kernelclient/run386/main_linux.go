@@ -60,6 +60,8 @@ func run(program string, args []string) (status int, err error) {
 			fmt.Fprintf(&script, "export %s=%s\n", name, quote(v))
 		}
 	}
+	// The server asks whose a loopback client's socket is.
+	script.WriteString("modprobe -a tcp_diag udp_diag\n")
 	fmt.Fprintf(&script, "cd %s\nexec %s", quote(dir), inGuest)
 	for _, a := range args {
 		script.WriteString(" " + quote(a))
@@ -68,6 +70,7 @@ func run(program string, args []string) (status int, err error) {
 		Kernel:  kernel,
 		Net:     kernelclient.User(),
 		Files:   map[string]string{inGuest: path, dir: dir},
+		Modules: []string{"tcp_diag", "udp_diag"},
 		Script:  script.String(),
 		Memory:  2048,
 		CPUs:    2,

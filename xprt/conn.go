@@ -223,8 +223,8 @@ func (c *Conn) resume() {
 		}
 		r := c.waiting.pop()
 		c.w.resume(r)
-		if c.waiting.front == r {
-			return
+		if r.state == recordWaits {
+			return // and those behind it
 		}
 	}
 	c.w.schedule(c)

@@ -38,8 +38,7 @@ func (w *worker) tick(n int) {
 	}
 	w.pool.Tick(w.now)
 	if n%ticksPerSecond == 0 {
-		w.pool.Trim(w.now)
-		w.store.trim()
+		w.trim()
 	}
 }
 

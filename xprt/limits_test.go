@@ -18,6 +18,7 @@ type keeper struct {
 	handler
 	mu   sync.Mutex
 	kept []*Record
+	open bool // keep no more
 }
 
 func newKeeper() *keeper {
@@ -25,6 +26,10 @@ func newKeeper() *keeper {
 	k.record = func(r *Record) {
 		k.mu.Lock()
 		defer k.mu.Unlock()
+		if k.open {
+			r.Post()
+			return
+		}
 		k.kept = append(k.kept, r)
 	}
 	k.resume = echo.record
@@ -45,6 +50,14 @@ func (k *keeper) letGo(n int) {
 		r.Post()
 	}
 	k.kept = k.kept[n:]
+}
+
+// letAllGo has all records answered that are there and that will come.
+func (k *keeper) letAllGo() {
+	k.mu.Lock()
+	k.open = true
+	k.mu.Unlock()
+	k.letGo(k.count())
 }
 
 // TestLyingPeers has many connections that send one byte, or announce a long

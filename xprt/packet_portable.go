@@ -24,6 +24,7 @@ type portablePacket struct {
 	spare  chan []byte // buffers for replies
 
 	// The worker's.
+	closed     bool
 	unread     bool // a packet waits in buf
 	n          int  // its size
 	goroutines int
@@ -110,6 +111,8 @@ func (s *portablePacket) event(e *event) {
 		if !s.p.draining { // else it is the end that was asked for
 			s.p.fail(e.err)
 		}
+	case s.closed:
+		s.taken <- struct{}{} // for nobody
 	default:
 		s.unread, s.n, s.p.ready = true, e.n, true
 		s.p.schedule()
@@ -153,6 +156,7 @@ func (s *portablePacket) send(c *Conn, head, payload []byte) bool {
 }
 
 func (s *portablePacket) close(*packetConn) {
+	s.closed = true
 	close(s.writes)
 	if s.unread {
 		s.unread = false

@@ -41,8 +41,8 @@ type Record struct {
 	buf   *buffer // that Data is in
 	next  *Record // in a list
 	state recordState
-	lack  lack
-	first bool // it has waited longest
+	lack  lack // why Lend has returned nil
+	was   lack // what it has waited for, longer than all others, when it was resumed
 
 	lent   []*bufpool.Run // that it has
 	lender int            // index in worker.lenders, if it has any
@@ -111,10 +111,10 @@ func (r *Record) Lend(n int) *bufpool.Run {
 		// Nobody waits who has no connection to wait for, or holds what
 		// others wait for.
 		run = w.pool.GetScratch(n)
-	case c.tx.large > 0 || !r.first && !c.waiting.empty():
+	case c.tx.large > 0 || r.was == lackNothing && !c.waiting.empty():
 		r.lack = lackSpace
 		return nil
-	case !r.first && !w.starved.empty():
+	case r.was != lackPages && !w.starved.empty():
 		r.lack = lackPages
 		return nil
 	default:
@@ -142,7 +142,7 @@ func (r *Record) Wait() {
 		w.roomMade.Store(true) // as if
 	}
 	r.state = recordWaits
-	if r.first {
+	if r.lack == r.was {
 		queue.pushFront(r)
 	} else {
 		queue.pushBack(r)

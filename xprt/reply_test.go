@@ -139,6 +139,10 @@ func TestSegmentsUnsent(t *testing.T) {
 func TestLongHead(t *testing.T) {
 	s := start(t, "tcp", Config{Workers: 1}, &handler{record: func(r *Record) {
 		run := r.Lend(1000)
+		if run == nil {
+			r.Wait()
+			return
+		}
 		fillPayload(run.Bytes()[:1000], 7)
 		r.SendRun(run, r.Data, 1000)
 		r.Done()
@@ -162,6 +166,10 @@ func TestPadding(t *testing.T) {
 		s := start(t, network, Config{Workers: 1}, &handler{record: func(r *Record) {
 			n := int(r.Data[0])
 			run := r.Lend(n)
+			if run == nil {
+				r.Wait()
+				return
+			}
 			for i := range run.Bytes()[:100] {
 				run.Bytes()[i] = 0xee
 			}
@@ -218,16 +226,25 @@ func TestPost(t *testing.T) {
 		const calls = 50
 		var away []*Record
 		var backend sync.WaitGroup
+		ask := func(r *Record) {
+			run := r.Lend(1000)
+			if run == nil {
+				r.Wait()
+				return
+			}
+			r.Attachment = run
+			backend.Go(func() {
+				fillPayload(run.Bytes()[:1000], binary.BigEndian.Uint32(r.Data))
+				r.Post()
+			})
+		}
 		s := start(t, network, Config{Workers: 1}, &handler{
-			record: func(r *Record) {
-				run := r.Lend(1000)
-				r.Attachment = run
-				backend.Go(func() {
-					fillPayload(run.Bytes()[:1000], binary.BigEndian.Uint32(r.Data))
-					r.Post()
-				})
-			},
+			record: ask,
 			resume: func(r *Record) {
+				if r.Attachment == nil {
+					ask(r)
+					return
+				}
 				away = append(away, r) // until all have come
 				if len(away) < calls {
 					return

@@ -125,7 +125,7 @@ type Transport struct {
 
 	ctx     context.Context // of datagrams
 	cancel  context.CancelFunc
-	done    chan struct{} // closed when the workers have ended
+	done    chan struct{} // closed when all goroutines have ended
 	closeCh chan struct{} // closed by Shutdown and Close
 
 	mu        sync.Mutex
@@ -160,9 +160,13 @@ func New(c Config, h Handler) *Transport {
 	for _, w := range t.workers {
 		running.Go(w.run)
 	}
-	go t.tick()
+	stopped := make(chan struct{})
 	go func() {
 		running.Wait()
+		close(stopped)
+	}()
+	go func() {
+		t.tick(stopped)
 		close(t.done)
 	}()
 	if t.failed != nil {
@@ -180,13 +184,13 @@ func (t *Transport) closedErr() error {
 }
 
 // tick tells the workers that time passes, often only if they have something at stake.
-func (t *Transport) tick() {
+func (t *Transport) tick(stopped <-chan struct{}) {
 	ticks, stop := t.cfg.Clock.NewTicker(tick)
 	defer stop()
 	for n := 1; ; n++ {
 		select {
 		case <-ticks:
-		case <-t.done:
+		case <-stopped:
 			return
 		}
 		for _, w := range t.workers {

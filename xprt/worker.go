@@ -11,8 +11,12 @@ import (
 // resumesPerTurn bounds how many waiting records go on in one go.
 const resumesPerTurn = 16
 
-// keptRecords bounds how many records without work a worker keeps.
-const keptRecords = 4096
+// maxFree bounds how many records a worker keeps for use again, minFree how many of those it
+// keeps without need.
+const (
+	maxFree = 4096
+	minFree = 64
+)
 
 // worker is an event loop with the connections that belong to it, one pool for what they
 // send and one store for what they receive. All of it is used by its goroutine only,
@@ -27,9 +31,9 @@ type worker struct {
 
 	conns   []*Conn
 	packets []*packetConn
-	calls   int // records that are not done
 	free    recordList
 	kept    int // records in free
+	unused  int // the fewest of them since the last trim
 
 	ready   []turner   // with more to do
 	dirty   []*Conn    // with something to send
@@ -276,7 +280,7 @@ func (w *worker) feed() {
 		w.resume(r)
 		w.flush()
 		if w.starved.front == r {
-			return
+			return // it is still not enough
 		}
 	}
 	w.roomMade.Store(true)
@@ -313,34 +317,46 @@ func (w *worker) deliver(c *Conn, b *buffer, data []byte, copied int) {
 		r = new(Record)
 	} else {
 		w.kept--
+		w.unused = min(w.unused, w.kept)
 	}
 	r.Conn, r.Data, r.buf, r.PayloadCopied = c, data, b, copied
-	r.state = recordHeld
+	r.state, r.was = recordHeld, lackNothing
 	c.calls++
-	w.calls++
 	w.counters.record(len(data), copied)
 	w.t.handler.Record(r)
 }
 
+// trim drops what has not been needed since it was last called.
+func (w *worker) trim() {
+	w.pool.Trim(w.now)
+	w.store.trim()
+	for ; w.unused > minFree; w.unused-- {
+		w.free.pop()
+		w.kept--
+	}
+	w.unused = w.kept
+}
+
 // resume gives a record back to the handler.
 func (w *worker) resume(r *Record) {
-	r.first = r.state == recordWaits
+	r.was = lackNothing
+	if r.state == recordWaits {
+		r.was = r.lack
+	}
 	r.state, r.lack = recordHeld, lackNothing
 	w.t.handler.Resume(r)
-	r.first = false
 }
 
 // done takes a record back.
 func (w *worker) done(r *Record) {
 	c := r.Conn
-	w.calls--
 	w.counters.calls.Add(-1)
 	c.calls--
 	if r.buf != nil {
 		c.unref(r.buf)
 	}
 	r.Conn, r.Data, r.buf, r.state = nil, nil, nil, recordFree
-	if w.kept < keptRecords {
+	if w.kept < maxFree {
 		w.kept++
 		w.free.pushFront(r)
 	}
@@ -350,6 +366,9 @@ func (w *worker) done(r *Record) {
 	}
 	c.rx.rest()
 	c.unpause()
+	if !c.waiting.empty() && c.tx.large == 0 {
+		w.schedule(c) // r may have been what they waited for
+	}
 	if c.calls == 0 && (c.draining || c.dead) {
 		c.touch()
 	}

@@ -69,6 +69,12 @@ func answer(c net.Conn, n int) (id uint32, err error) {
 	return id, nil
 }
 
+// stillClock lets no deadline pass, so that nothing is given up for being slow.
+type stillClock struct{}
+
+func (stillClock) Now() time.Time                                     { return time.Unix(0, 0) }
+func (stillClock) NewTicker(time.Duration) (<-chan time.Time, func()) { return nil, func() {} }
+
 // server serves streams by a transport.
 type server struct {
 	*xprt.Transport
@@ -82,7 +88,7 @@ func start(t *testing.T, c Config) *server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &server{Transport: xprt.New(xprt.Config{Workers: 2}, reader{}), l: NewListener(l, c)}
+	s := &server{Transport: xprt.New(xprt.Config{Workers: 2, Clock: stillClock{}}, reader{}), l: NewListener(l, c)}
 	s.served.Go(func() {
 		if err := s.Serve(s.l); !errors.Is(err, xprt.ErrClosed) {
 			t.Error(err)

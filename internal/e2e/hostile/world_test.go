@@ -22,7 +22,7 @@ import (
 
 // patience is how long a test waits for what has to come before it gives up.
 // Nothing passes or fails by it that does not hang.
-const patience = 10 * time.Second
+const patience = time.Minute
 
 // transports are the ways to reach a world.
 var transports = []string{"tcp", "udp", "unix", "pipe"}

@@ -80,6 +80,9 @@ func (s *Server) end(c *call) {
 // file still knows its export.
 func (c *call) resolve(fh NFSFh3) (file, error) {
 	e, o, err := c.srv.Exports.Resolve(&c.vfs, fh.Data, &c.caller)
+	if e == nil {
+		c.Undone() // it has not even come to the backend
+	}
 	return file{e, o}, err
 }
 

@@ -45,6 +45,7 @@ type Call struct {
 
 	reply  reply
 	status Status
+	undone bool
 	buf    []byte                     // a small reply from its XID on, kept from call to call
 	big    *bytebufferpool.ByteBuffer // holds the reply instead if that is large
 	head   []byte                     // the reply up to its payload: in buf or big
@@ -217,6 +218,11 @@ func (c *Call) ReplySegments(head []byte, segs ...bufpool.Segment) {
 	c.frame(head)
 }
 
+// Undone says that nothing has been done but to find out that the caller may
+// not do it. The reply of a Cached procedure is not kept then: those who get
+// nothing but refusals do not take the place of other clients' replies.
+func (c *Call) Undone() { c.undone = true }
+
 // replay makes message, a reply from the cache, the reply; none if it is empty.
 func (c *Call) replay(message []byte) {
 	if len(message) == 0 {
@@ -239,6 +245,7 @@ func (c *Call) discard() {
 	clear(c.segs)
 	c.segs = c.segs[:0]
 	c.reply = replyNone
+	c.undone = false
 	c.head = nil
 	c.pages = 0
 }

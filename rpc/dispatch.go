@@ -215,7 +215,7 @@ func (s *Server) conclude(c *Call, err error) {
 	case c.Conn.Datagram() && c.replySize() > c.Conn.MaxReply():
 		err = errors.New("reply is too long for a datagram")
 	}
-	keep := true
+	keep := !c.undone
 	if err != nil {
 		c.discard()
 		keep = s.fail(c, err)

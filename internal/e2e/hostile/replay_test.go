@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"net"
+	"net/netip"
 	"testing"
 
 	eddy "eddy.example"
@@ -244,6 +245,42 @@ func TestDuplicates(t *testing.T) {
 			w.idle()
 		})
 	}
+}
+
+// TestRefusalsAreNotKept has a client that the export does not admit, and one that makes up handles,
+// send so many calls that they would fill the reply cache many times. Another client's replies stay.
+func TestRefusalsAreNotKept(t *testing.T) {
+	fs := newMem()
+	plant(t, fs)
+	exports := open(fs)
+	exports[0].Networks = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
+	w := start(t, &eddy.Server{Exports: exports})
+	h := w.visit()
+	remove := nfsCall(1, nfs3.NFSPROC3_REMOVE, &nfs3.REMOVE3args{Object: at(h.dir, "file")})
+	p := w.peer("tcp")
+	defer p.Close()
+	p.expect("the first time", remove, "NFS3_OK")
+
+	stranger := newPeer(t, w.dialFrom("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}))
+	defer stranger.Close()
+	forger := w.peer("tcp")
+	defer forger.Close()
+	made := h.dir
+	made.Data = bytes.Clone(made.Data)
+	made.Data[8] ^= 1
+	for xid := range uint32(8000) {
+		message := nfsCall(xid, nfs3.NFSPROC3_REMOVE, &nfs3.REMOVE3args{Object: at(h.dir, "file")})
+		stranger.send(message)
+		if got := outcome(stranger.receive()); got != "NFS3ERR_ACCES" {
+			t.Fatal(got)
+		}
+		message = nfsCall(xid, nfs3.NFSPROC3_REMOVE, &nfs3.REMOVE3args{Object: at(made, "file")})
+		forger.send(message)
+		if got := outcome(forger.receive()); got != "NFS3ERR_BADHANDLE" {
+			t.Fatal(got)
+		}
+	}
+	p.expect("again", remove, "NFS3_OK")
 }
 
 // TestReplayIsOfTheSameCall uses an XID again for calls that differ in anything else.

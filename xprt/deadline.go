@@ -25,7 +25,7 @@ type times struct {
 // tick looks at the deadlines of all connections.
 func (w *worker) tick(n int) {
 	w.now = w.t.cfg.Clock.Now()
-	owing := false
+	owing := !w.starved.empty()
 	for i := 0; i < len(w.conns); i++ {
 		owing = w.conns[i].tick(w.now) || owing
 	}
@@ -124,7 +124,7 @@ func (w *worker) detachLent() {
 	}
 }
 
-// owe is called when a peer has n bytes to take.
+// owe is called when a peer has n bytes to take, or a record waits for pages.
 func (w *worker) owe(n int) {
 	if !w.owing.Load() {
 		w.owing.Store(true)

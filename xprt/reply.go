@@ -147,6 +147,9 @@ func (r *Record) Wait() {
 	} else {
 		queue.pushBack(r)
 	}
+	if queue == &w.starved {
+		w.owe(0) // a tick takes pages from who has had them for long
+	}
 }
 
 // SendRun sends head, the first n bytes of the lent pages and zeros up to a

@@ -53,7 +53,7 @@ type worker struct {
 	queue    []event
 	pending  atomic.Bool // something is in queue
 	roomMade atomic.Bool // the pool may have pages again
-	owing    atomic.Bool // peers have something to take: tick me soon
+	owing    atomic.Bool // peers have something to take, or records wait for pages: tick me soon
 	load     atomic.Int64
 	foreign  atomic.Int64 // bytes of backends' memory that are queued
 	longest  atomic.Int64 // since when a peer has taken nothing, in Unix ns; or 0

@@ -10,6 +10,7 @@ require (
 	github.com/valyala/bytebufferpool v1.0.0
 	github.com/vishvananda/netlink v1.3.1
 	github.com/willscott/go-nfs v0.0.4
+	github.com/xtaci/smux v1.5.58
 	go.uber.org/goleak v1.3.0
 	go.uber.org/zap v1.28.0
 	golang.org/x/sys v0.50.0
@@ -25,7 +26,6 @@ require (
 	github.com/rasky/go-xdr v0.0.0-20170124162913-1a41d1a06c93 // indirect
 	github.com/vishvananda/netns v0.0.5 // indirect
 	github.com/willscott/go-nfs-client v0.0.0-20240104095149-b44639837b00 // indirect
-	github.com/xtaci/smux v1.5.58 // indirect
 	go.uber.org/multierr v1.10.0 // indirect
 	golang.org/x/exp/typeparams v0.0.0-20231108232855-2478ac86f678 // indirect
 	golang.org/x/mod v0.41.0 // indirect

@@ -1,4 +1,4 @@
-//go:build !race && !invariants
+//go:build !race && !invariants && !386
 
 package xprt
 

@@ -32,9 +32,9 @@ func (r result) status() string {
 
 // steps is everything there is to check, cheap steps first.
 func steps(long bool) []step {
-	timeout, fuzztime := "15m", "5s"
+	timeout, emulated, fuzztime := "15m", "30m", "5s"
 	if long {
-		timeout, fuzztime = "90m", "60s"
+		timeout, emulated, fuzztime = "90m", "90m", "60s"
 	}
 	s := []step{
 		{name: "gofmt", run: silent("gofmt", "-l", ".")},
@@ -68,7 +68,8 @@ func steps(long bool) []step {
 		step{name: "race", needs: []string{"gcc"}, run: goTest{pkgs: repeated, timeout: timeout, flags: []string{"-race", "-tags=invariants"}}.run},
 		step{name: "invariants", run: goTest{pkgs: library, timeout: timeout, flags: []string{"-tags=invariants"}}.run},
 
-		step{name: "386", run: on386(goTest{pkgs: library, timeout: timeout})},
+		// Emulated, the tests take ten times as long.
+		step{name: "386", run: on386(goTest{pkgs: library, timeout: emulated})},
 
 		step{name: "fuzz", run: fuzz(fuzztime)},
 	)

@@ -140,6 +140,10 @@ func start(t testing.TB, network string, c Config, h Handler) *server {
 	case "unix portable":
 		network, c.portable = "unix", true
 	}
+	if c.Clock == nil && c.SendTimeout == 0 {
+		// A machine that is slow, or emulated, is no reason to end connections.
+		c.SendTimeout, c.RecvTimeout = time.Hour, time.Hour
+	}
 	s := &server{t: t, Transport: New(c, h)}
 	addr := "127.0.0.1:0"
 	switch network {

@@ -213,7 +213,7 @@ func TestSmallRepliesUnread(t *testing.T) {
 	forEach(t, func(t *testing.T, network string) {
 		// Each call is answered with 50 times as much.
 		clock := newFakeClock()
-		s := start(t, network, Config{Workers: 1, Clock: clock, SendTimeout: time.Minute}, &handler{record: func(r *Record) {
+		s := start(t, network, Config{Workers: 1, Clock: clock, SendTimeout: 10 * time.Second}, &handler{record: func(r *Record) {
 			r.SendSmall(append(r.Small(5000), pattern(5000)...))
 			r.Done()
 		}})
@@ -300,7 +300,7 @@ func TestTimeouts(t *testing.T) {
 		after time.Duration
 		err   error
 	}{
-		{"nothing", nil, 10 * time.Minute, errIdleTooLong},
+		{"nothing", nil, 40 * time.Second, errIdleTooLong},
 		{"part of a mark", []byte{0x80}, 30 * time.Second, ErrTimeout},
 		{"part of a small record", encode(pattern(1000))[:500], 30 * time.Second, ErrTimeout},
 		{"part of a large record", encode(pattern(1 << 20))[:5000], 30 * time.Second, ErrTimeout},
@@ -311,7 +311,7 @@ func TestTimeouts(t *testing.T) {
 			clock := newFakeClock()
 			causes := make(chan error, 1)
 			opened := make(chan struct{})
-			s := start(t, network, Config{Clock: clock}, &handler{
+			s := start(t, network, Config{Clock: clock, IdleTimeout: 40 * time.Second}, &handler{
 				record: echo.record,
 				opened: func(*Conn) { close(opened) },
 				closed: func(c *Conn) { causes <- context.Cause(c.Context()) },

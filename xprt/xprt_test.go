@@ -77,11 +77,11 @@ func TestFragmentation(t *testing.T) {
 // TestPipelined has many connections with many payloads each on their way, more than the
 // sockets hold.
 func TestPipelined(t *testing.T) {
-	const calls = 60
+	const calls = 24
 	forEach(t, func(t *testing.T, network string) {
 		s := start(t, network, Config{Workers: 2, PoolCap: 3 << 20}, read)
 		var clients sync.WaitGroup
-		for k := range uint32(6) {
+		for k := range uint32(4) {
 			c := s.dial()
 			sizes := make([]int, calls)
 			for i := range sizes {

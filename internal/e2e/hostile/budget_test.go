@@ -32,7 +32,7 @@ func (w *world) wait(h handles, n int) (peers []*peer) {
 // release it, so that some get their share after their end.
 func TestResetWhileWaitingForBudget(t *testing.T) {
 	w, h, _ := serveTree(t, &eddy.Server{ReceiveBytes: 2 << 20})
-	for range 10 {
+	for range 5 {
 		for _, p := range w.wait(h, 32) {
 			p.Conn.(*net.TCPConn).SetLinger(0)
 			go p.Close()
@@ -45,7 +45,7 @@ func TestResetWhileWaitingForBudget(t *testing.T) {
 
 // TestCloseWhileWaitingForBudget closes the server instead.
 func TestCloseWhileWaitingForBudget(t *testing.T) {
-	for range 10 {
+	for range 5 {
 		w, h, _ := serveTree(t, &eddy.Server{ReceiveBytes: 2 << 20})
 		peers := w.wait(h, 32)
 		w.s.Close()

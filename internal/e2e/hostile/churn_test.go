@@ -63,7 +63,7 @@ func TestChurn(t *testing.T) {
 				file := w.bigOf("/other")
 				wg.Go(func() {
 					buf := make([]byte, 1<<20)
-					for range 100 {
+					for range 50 {
 						must(calm.Getattr(ctx, top))
 						if n := must(calm.Read(ctx, file.Data, buf, 0)).Resok.Count; n != 1<<20 {
 							t.Errorf("read %d bytes", n)

@@ -1,12 +1,14 @@
 package hostile
 
 import (
+	"net"
 	"testing"
 	"time"
 
 	eddy "eddy.example"
 	"eddy.example/internal/e2e/serve"
 	"eddy.example/nfs3"
+	"eddy.example/xprt"
 )
 
 // readBig is a READ of 1 MiB.
@@ -63,57 +65,67 @@ const tick = 100 * time.Millisecond
 // TestDeafPeers has 64 connections ask for 1 MiB again and again and read nothing.
 // Others are served before any of them is ended, and then all are.
 func TestDeafPeers(t *testing.T) {
-	for _, transport := range streams {
-		for _, tt := range []struct {
-			name       string
-			replyBytes int
-			stay       bool // none of them is ended before it is time
-		}{
-			{"with enough memory for their replies", 256 << 20, true},
-			{"with less", 0, false},
-		} {
-			t.Run(transport+" "+tt.name, func(t *testing.T) {
-				clock := new(serve.Clock)
-				w, _, _ := serveTree(t, &eddy.Server{Clock: clock, ReplyBytes: tt.replyBytes, SendTimeout: 10 * time.Minute, IdleTimeout: -1})
-				others := w.client("tcp")
-				defer others.Close()
-				big := w.big(others)
-				before := w.alone()
-
-				var peers []*peer
-				for range 64 {
-					p := w.peer(transport)
-					for i := range 8 {
-						p.send(readBig(uint32(i), big))
-					}
-					peers = append(peers, p)
-				}
-				w.until("all calls", func() bool { return w.s.Stats().Transport.Records > 64*8 })
-				w.served(others, 1000)
-
-				passed := w.readsMeanwhile(others, big, 100, 9*time.Minute)
-				w.served(others, 1000)
-				n, memory := w.connections(), w.s.Stats().Transport.ReplyMemory
-				t.Logf("after %v: %d connections, %d MiB of replies", passed, n, memory>>20)
-				if tt.stay && n != before+64 {
-					t.Errorf("%d connections before it is time, want %d", n, before+64)
-				}
-				if budget := int64(max(tt.replyBytes, 64<<20)); memory > budget+2<<20 {
-					t.Errorf("%d bytes of replies that nobody takes, %d are allowed", memory, budget)
-				}
-
-				w.advance("the end of the deaf", func() bool {
-					w.served(others, 1)
-					return w.connections() == before
-				})
-				w.readsMeanwhile(others, big, 10, 9*time.Minute)
-				for _, p := range peers {
-					p.Close()
-				}
-				others.Close()
-				w.idle()
+	for _, tt := range []struct {
+		name       string
+		transport  string
+		zero       xprt.ZeroCopy
+		replyBytes int
+		halfClosed bool // they have nothing more to say either
+		reads      int  // of others meanwhile
+	}{
+		{name: "memory for all their replies", transport: "tcp", replyBytes: 256 << 20, reads: 100},
+		{name: "zero copy", transport: "tcp", zero: xprt.ZeroCopyAlways, replyBytes: 256 << 20, reads: 10},
+		{name: "half closed", transport: "tcp", replyBytes: 256 << 20, halfClosed: true, reads: 10},
+		{name: "unix", transport: "unix", replyBytes: 256 << 20, reads: 10},
+		{name: "pipe", transport: "pipe", replyBytes: 256 << 20, reads: 10},
+		{name: "less memory", transport: "tcp", reads: 10},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			clock := new(serve.Clock)
+			w, _, _ := serveTree(t, &eddy.Server{
+				Clock: clock, ZeroCopy: tt.zero, ReplyBytes: tt.replyBytes, SendTimeout: 2 * time.Minute, IdleTimeout: -1,
 			})
-		}
+			others := w.client("tcp")
+			defer others.Close()
+			big := w.big(others)
+			before := w.alone()
+
+			var peers []*peer
+			for range 64 {
+				p := w.peer(tt.transport)
+				for i := range 8 {
+					p.send(readBig(uint32(i), big))
+				}
+				if tt.halfClosed {
+					p.Conn.(*net.TCPConn).CloseWrite()
+				}
+				peers = append(peers, p)
+			}
+			w.until("all calls", func() bool { return w.s.Stats().Transport.Records > 64*8 })
+			w.served(others, 1000)
+
+			passed := w.readsMeanwhile(others, big, tt.reads, 100*time.Second)
+			w.served(others, 1000)
+			n, memory := w.connections(), w.s.Stats().Transport.ReplyMemory
+			t.Logf("after %v: %d connections, %d MiB of replies", passed, n, memory>>20)
+			if tt.replyBytes > 0 && n != before+64 {
+				t.Errorf("%d connections before it is time, want %d", n, before+64)
+			}
+			if budget := int64(max(tt.replyBytes, 64<<20)); memory > budget+2<<20 {
+				t.Errorf("%d bytes of replies that nobody takes, %d are allowed", memory, budget)
+			}
+
+			w.advance("the end of the deaf", func() bool {
+				w.served(others, 1)
+				return w.connections() == before
+			})
+			w.readsMeanwhile(others, big, 10, 9*time.Minute)
+			for _, p := range peers {
+				p.Close()
+			}
+			others.Close()
+			w.idle()
+		})
 	}
 }
 

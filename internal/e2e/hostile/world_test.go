@@ -24,11 +24,12 @@ import (
 // Nothing passes or fails by it that does not hang.
 const patience = time.Minute
 
-// transports are the ways to reach a world.
-var transports = []string{"tcp", "udp", "unix", "pipe"}
+// transports are the ways to reach a world. "portable" is TCP by the way that
+// other systems than Linux go.
+var transports = []string{"tcp", "udp", "unix", "pipe", "portable"}
 
 // streams are those with a connection.
-var streams = []string{"tcp", "unix", "pipe"}
+var streams = []string{"tcp", "unix", "pipe", "portable"}
 
 // world is a server with a listener of every kind.
 type world struct {
@@ -106,8 +107,16 @@ func (w *world) dial(transport string) net.Conn {
 // dialFrom connects from a local address, or any if it is nil.
 func (w *world) dialFrom(transport string, local net.Addr) net.Conn {
 	w.t.Helper()
-	if transport == "pipe" {
+	switch transport {
+	case "pipe":
 		server, client := xprt.Pipe()
+		w.serve(func() error { return w.s.ServeConn(server) })
+		return client
+	case "portable":
+		l := must(net.Listen("tcp", "127.0.0.1:0"))
+		defer l.Close()
+		client := must(net.Dial("tcp", l.Addr().String()))
+		server := must(l.Accept())
 		w.serve(func() error { return w.s.ServeConn(server) })
 		return client
 	}

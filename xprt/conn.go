@@ -218,7 +218,7 @@ func (c *Conn) receive() {
 // resume lets records go on that wait for earlier payloads to be gone.
 func (c *Conn) resume() {
 	for range resumesPerTurn {
-		if c.waiting.empty() || c.tx.large > 0 {
+		if c.waiting.empty() || !c.tx.mayGrow() {
 			return
 		}
 		r := c.waiting.pop()
@@ -251,12 +251,13 @@ func (c *Conn) flush() {
 
 // sent is called when the queue may have become shorter.
 func (c *Conn) sent() {
-	if !c.tx.empty() {
+	c.tx.stuck = !c.tx.empty()
+	if c.tx.stuck {
 		c.w.owe(c.tx.bytes)
 	} else if c.draining {
 		c.touch()
 	}
-	if c.tx.large == 0 && !c.waiting.empty() {
+	if c.tx.mayGrow() && !c.waiting.empty() {
 		c.w.schedule(c)
 	}
 	c.unpause()

@@ -1,6 +1,8 @@
 package xprt
 
 import (
+	"bytes"
+	"strings"
 	"testing"
 )
 
@@ -20,13 +22,14 @@ func TestSystemCalls(t *testing.T) {
 	}{
 		{"small", encode(pattern(100)), 1, SystemCalls{Receive: 1, Send: 1}},
 		{"eight small", eight, 8, SystemCalls{Receive: 1, Send: 1}},
+		{"eight payloads", bytes.Repeat(encode(readCall(1, 4096)), 8), 8, SystemCalls{Receive: 1, Send: 1}},
 		{"payload", encode(readCall(1, 65536)), 1, SystemCalls{Receive: 1, Send: 1}},
 		// The head, the rest, and once more if it comes in parts.
 		{"large record", encode(pattern(32_004)), 1, SystemCalls{Receive: 3, Send: 1, Available: 2, LowWater: 2}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			h := echo
-			if test.name == "payload" {
+			if strings.Contains(test.name, "payload") {
 				h = read
 			}
 			s := start(t, "tcp", Config{Workers: 1}, h)

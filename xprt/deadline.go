@@ -75,13 +75,24 @@ func (c *Conn) tick(now time.Time) (owed bool) {
 		t.recordSince = time.Time{}
 	case t.recordSince.IsZero() || t.record != x.records || x.total-t.recordFrom >= minProgress:
 		t.record, t.recordSince, t.recordFrom = x.records, now, x.total
-	case now.Sub(t.recordSince) >= cfg.RecvTimeout:
+	case now.Sub(t.recordSince) >= c.recvTimeout():
 		c.fail(ErrTimeout)
 	}
 	if cfg.IdleTimeout > 0 && now.Sub(t.heard) >= cfg.IdleTimeout {
 		c.fail(errIdleTooLong)
 	}
 	return owed
+}
+
+// recvTimeout is how long the peer may take for minProgress bytes of a record. It
+// is a tenth if the record holds memory that others wait for: or a few peers
+// that begin records and stop would keep everybody from writing.
+func (c *Conn) recvTimeout() time.Duration {
+	t, x := c.w.t, &c.rx
+	if x.claimed > 0 && t.received.waiters.Load() > 0 || x.staged > 0 && t.staged.waiters.Load() > 0 {
+		return t.cfg.RecvTimeout / 10
+	}
+	return t.cfg.RecvTimeout
 }
 
 // patience is how long the peer may take nothing before it is stalled. An ACK

@@ -64,16 +64,17 @@ func (p *poller) unwatch(slot int32) {
 // wait hands events to the sockets. If block is set it returns only when there is
 // something to do.
 func (p *poller) wait(block bool) {
-	n := p.poll(0)
-	if n == 0 && block {
+	timeout := 0
+	if block {
+		// Parked before looking for the last time, so that a wake that comes too late
+		// to be seen writes to the eventfd.
 		p.parked.Store(true)
-		if p.w.hasNews() {
-			p.parked.Store(false)
-			return
+		if !p.w.hasNews() {
+			timeout = -1
 		}
-		n = p.poll(-1)
-		p.parked.Store(false)
 	}
+	n := p.poll(timeout)
+	p.parked.Store(false)
 	for i := range p.events[:max(n, 0)] {
 		e := &p.events[i]
 		if s := p.slots[e.Fd]; s != nil {

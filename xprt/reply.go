@@ -101,8 +101,8 @@ func (r *Record) SendSmall(b []byte) {
 // goroutine, that goroutine may fill them.
 //
 // Lend returns nil if there are none now: because the worker has no more to lend, or
-// because earlier payloads have not all been taken by the connection. Then the
-// handler calls Wait, returns, and starts anew in Resume.
+// because the connection does not take earlier payloads. Then the handler calls Wait,
+// returns, and starts anew in Resume.
 func (r *Record) Lend(n int) *bufpool.Run {
 	c, w := r.Conn, r.Conn.w
 	var run *bufpool.Run
@@ -111,7 +111,7 @@ func (r *Record) Lend(n int) *bufpool.Run {
 		// Nobody waits who has no connection to wait for, or holds what
 		// others wait for.
 		run = w.pool.GetScratch(n)
-	case c.tx.large > 0 || r.was == lackNothing && !c.waiting.empty():
+	case !c.tx.mayGrow() || r.was == lackNothing && !c.waiting.empty():
 		r.lack = lackSpace
 		return nil
 	case r.was != lackPages && !w.starved.empty():

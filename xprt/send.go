@@ -66,10 +66,17 @@ type sender struct {
 	fill       int
 	batchPiece uint64
 
+	stuck bool // not all could be sent when that was last tried
 	moved bool // something has gone since the last tick, or is new
 }
 
 func (s *sender) empty() bool { return s.head == len(s.queue) }
+
+// mayGrow reports whether one more payload may be queued: not before those that the
+// peer does not take, and not more than leave together.
+func (s *sender) mayGrow() bool {
+	return s.large == 0 || !s.stuck && s.bytes < flushSize
+}
 
 // pieces are what is to be sent. The slice is valid until the next call.
 func (s *sender) pieces() []piece { return s.queue[s.head:] }

@@ -64,9 +64,9 @@ type Config struct {
 	MaxCalls int
 
 	// A connection is ended if its peer takes nothing for SendTimeout while there is
-	// something to take, sends less than 64 KiB of an incomplete record in RecvTimeout, or neither
-	// sends nor awaits anything for IdleTimeout. 0 is 30 s, 30 s and 10 minutes;
-	// a negative IdleTimeout is never.
+	// something to take, sends less than 64 KiB of an incomplete record in RecvTimeout (in a tenth
+	// of it, if the record has memory that others wait for), or neither sends nor awaits anything
+	// for IdleTimeout. 0 is 30 s, 30 s and 10 minutes; a negative IdleTimeout is never.
 	SendTimeout, RecvTimeout, IdleTimeout time.Duration
 
 	Clock Clock       // nil is the system's

@@ -366,7 +366,7 @@ func (w *worker) done(r *Record) {
 	}
 	c.rx.rest()
 	c.unpause()
-	if !c.waiting.empty() && c.tx.large == 0 {
+	if !c.waiting.empty() && c.tx.mayGrow() {
 		w.schedule(c) // r may have been what they waited for
 	}
 	if c.calls == 0 && (c.draining || c.dead) {

@@ -11,7 +11,7 @@ const (
 	zeroCopyMin = 32 << 10
 
 	// maxZeroRuns is how many runs one zero-copy send touches at most.
-	maxZeroRuns = 4
+	maxZeroRuns = 16
 )
 
 // zeroCopy keeps account of a socket's MSG_ZEROCOPY sends. The kernel numbers

@@ -29,8 +29,9 @@ func TestRepliesAreIdentical(t *testing.T) {
 
 			x := b.server.Stats().Transport
 			t.Logf("sends: %+v, pages: %+v", x.Sends, serve.Pages(b.server))
-			if replies := int64(rounds * perSize * len(sizes)); x.Sends.ZeroCopy < replies/2 {
-				t.Errorf("%d zero-copy sends for %d replies", x.Sends.ZeroCopy, replies)
+			// One send takes several replies along, so how many there are is not said.
+			if x.Sends.ZeroCopy <= x.Sends.Copy {
+				t.Errorf("%d zero-copy sends and %d that copy", x.Sends.ZeroCopy, x.Sends.Copy)
 			}
 			want := int64(0)
 			if n.copied {

@@ -3,8 +3,10 @@ package hostile
 import (
 	"net"
 	"testing"
+	"time"
 
 	eddy "eddy.example"
+	"eddy.example/internal/e2e/serve"
 	"eddy.example/nfs3"
 )
 
@@ -73,5 +75,48 @@ func TestRecordsBeyondTheBudget(t *testing.T) {
 			c.Close()
 		}
 		w.idle()
+	}
+}
+
+// TestOthersWrite has peers begin records, as many as there is memory for and more, and stop. They
+// lose it before long to who goes on.
+func TestOthersWrite(t *testing.T) {
+	for _, tt := range []struct {
+		name      string
+		peers     int
+		begin     func(h handles) []byte
+		transport string // of who writes
+	}{
+		{"records", 100, func(h handles) []byte { return h.announce() }, "tcp"},
+		{"fragments", 200, func(handles) []byte { return append(words(100), 0) }, "pipe"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w, h, _ := serveTree(t, &eddy.Server{Clock: new(serve.Clock)})
+			var peers []*peer
+			for range tt.peers {
+				p := w.peer("tcp")
+				p.put(tt.begin(h))
+				peers = append(peers, p)
+			}
+			before := w.s.Stats().Transport.ReceiveAdmitted
+			w.until("a budget that is used up", func() bool {
+				n := w.s.Stats().Transport.ReceiveAdmitted
+				full := n > 0 && n == before && w.connections() == tt.peers
+				before = n
+				return full
+			})
+			c := w.client(tt.transport)
+			defer c.Close()
+			passed := w.meanwhile("a WRITE", 29*time.Second, func() error {
+				_, err := c.Write(ctx, h.file.Data, make([]byte, 1<<20), 0, nfs3.UNSTABLE)
+				return err
+			})
+			t.Logf("a WRITE took %v", passed)
+			c.Close()
+			for _, p := range peers {
+				p.Close()
+			}
+			w.idle()
+		})
 	}
 }

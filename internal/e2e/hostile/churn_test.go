@@ -54,7 +54,7 @@ func TestChurn(t *testing.T) {
 					call{nfs3.NFS_PROGRAM, 3, nfs3.NFSPROC3_WRITE, &nfs3.WRITE3args{File: big, Count: 1 << 20, Data: make([]byte, 1<<20)}})
 
 				var wg sync.WaitGroup
-				const clients, rounds = 8, 40
+				const clients, rounds = 8, 10 * repeat
 				for id := range uint64(clients) {
 					wg.Go(func() { w.churn(f, calls, rand.New(rand.NewPCG(id, 2)), rounds) })
 				}

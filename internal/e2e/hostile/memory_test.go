@@ -152,7 +152,7 @@ func TestNothingGrows(t *testing.T) {
 		w.idle()
 		return heapInUse()
 	}
-	const few, some = 4, 16
+	const few, some = 4, 5 + 3*repeat
 	var after int64
 	for i := range some {
 		n := round()

@@ -60,7 +60,7 @@ func mutate(r *rand.Rand, b []byte) []byte {
 // TestMutatedCalls changes valid calls of every procedure at random. Each is answered with
 // something its sender can read, unless it is no call any more, and none makes the server panic.
 func TestMutatedCalls(t *testing.T) {
-	const seeds = 40
+	const seeds = 10 * repeat
 	w, h, _ := serveTree(t, new(eddy.Server))
 	peers := make(map[string]*peer)
 	for _, transport := range transports {
@@ -105,7 +105,7 @@ func TestMutatedCalls(t *testing.T) {
 // TestMutatedStreams changes streams of records, marks included, and ends them. Whatever the server
 // makes of one, it answers with records and then ends the connection.
 func TestMutatedStreams(t *testing.T) {
-	const seeds = 200
+	const seeds = 50 * repeat
 	w, h, _ := serveTree(t, new(eddy.Server))
 	for seed := range uint64(seeds) {
 		r := rand.New(rand.NewPCG(seed, 1))

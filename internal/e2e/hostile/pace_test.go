@@ -56,7 +56,7 @@ func TestDrippingPeers(t *testing.T) {
 func TestCloseUnderLoad(t *testing.T) {
 	for name, as := range backends {
 		t.Run(name, func(t *testing.T) {
-			for i := range 12 {
+			for i := range 3 * repeat {
 				w, h, _ := stoppableAs(t, new(eddy.Server), as)
 				big := w.bigOf("/")
 				calls := append(h.calls(), call{nfs3.NFS_PROGRAM, 3, nfs3.NFSPROC3_READ, &nfs3.READ3args{File: big, Count: 1 << 20}})
@@ -72,7 +72,7 @@ func TestCloseUnderLoad(t *testing.T) {
 						}()
 					}
 				}
-				records := int64(i * 20)
+				records := int64(i * 80 / repeat)
 				w.until("some calls", func() bool { return w.s.Stats().Transport.Records >= records })
 				if i%2 == 0 {
 					w.s.Close()

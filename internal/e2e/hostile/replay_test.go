@@ -268,7 +268,7 @@ func TestRefusalsAreNotKept(t *testing.T) {
 	made := h.dir
 	made.Data = bytes.Clone(made.Data)
 	made.Data[8] ^= 1
-	for xid := range uint32(8000) {
+	for xid := range uint32(2000 * repeat) {
 		message := nfsCall(xid, nfs3.NFSPROC3_REMOVE, &nfs3.REMOVE3args{Object: at(h.dir, "file")})
 		stranger.send(message)
 		if got := outcome(stranger.receive()); got != "NFS3ERR_ACCES" {

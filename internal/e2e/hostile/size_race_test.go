@@ -1,0 +1,5 @@
+//go:build race
+
+package hostile
+
+const repeat = 1

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"eddy.example/nfs3"
 	"eddy.example/rpc"
@@ -15,9 +16,11 @@ import (
 // core is a Server at work: the export table, the programs over it, and the
 // transport that brings them calls.
 type core struct {
-	table *export.Table
-	rpc   *rpc.Server
-	xprt  *xprt.Transport
+	started time.Time
+	table   *export.Table
+	nfs     *nfs3.Server
+	rpc     *rpc.Server
+	xprt    *xprt.Transport
 }
 
 // start returns the core, which the first call makes.
@@ -48,7 +51,7 @@ func (s *Server) newCore() (*core, error) {
 	}
 	calls := &rpc.Server{Observer: s.Observer, Clock: s.Clock, Log: s.Log}
 	nfs := &nfs3.Server{Exports: table}
-	for _, p := range []rpc.Program{nfs.NFS(), nfs.Mount()} {
+	for _, p := range s.programs(nfs) {
 		if err := calls.Register(p); err != nil {
 			return nil, err
 		}
@@ -65,7 +68,7 @@ func (s *Server) newCore() (*core, error) {
 		Clock:       s.Clock,
 		Log:         s.Log,
 	}, calls)
-	return &core{table, calls, transport}, nil
+	return &core{s.now(), table, nfs, calls, transport}, nil
 }
 
 // end keeps the server from starting again and returns its core, if it has one.
@@ -73,7 +76,15 @@ func (s *Server) end() *core {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
+	s.ended = s.core == nil
 	return s.core
+}
+
+// over notes that nothing is at work any more.
+func (s *Server) over() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended = true
 }
 
 // Shutdown stops taking calls, lets those in progress finish, sends their
@@ -84,6 +95,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	if c == nil {
 		return nil
 	}
+	defer s.over()
 	return errors.Join(c.xprt.Shutdown(ctx), c.rpc.Shutdown(ctx))
 }
 
@@ -93,24 +105,8 @@ func (s *Server) Close() error {
 	if c == nil {
 		return nil
 	}
+	defer s.over()
 	return errors.Join(c.xprt.Close(), c.rpc.Shutdown(context.Background()))
-}
-
-// Stats are counters of what a Server has done and numbers of what it does now.
-type Stats struct {
-	// Transport counts connections, calls, bytes and pages.
-	Transport xprt.Stats
-}
-
-// Stats returns the counters; all are zero before the first Serve.
-func (s *Server) Stats() Stats {
-	s.mu.Lock()
-	c := s.core
-	s.mu.Unlock()
-	if c == nil {
-		return Stats{}
-	}
-	return Stats{Transport: c.xprt.Stats()}
 }
 
 // Changed tells the server that a program has changed, behind its back, the

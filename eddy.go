@@ -79,9 +79,12 @@ type Server struct {
 	// Clock is the time; nil: the system's.
 	Clock xprt.Clock
 
+	listening listening
+
 	mu     sync.Mutex
 	core   *core // made by the first Serve
 	closed bool
+	ended  bool // Shutdown or Close has returned
 }
 
 // ListenAndServe listens on Addr, TCP and UDP, and serves until Shutdown or
@@ -119,6 +122,7 @@ func (s *Server) Serve(l net.Listener) error {
 		l.Close()
 		return err
 	}
+	defer s.listening.add(l.Addr())()
 	return closedError(c.xprt.Serve(l))
 }
 
@@ -129,6 +133,7 @@ func (s *Server) ServePacket(pc net.PacketConn) error {
 		pc.Close()
 		return err
 	}
+	defer s.listening.add(pc.LocalAddr())()
 	return closedError(c.xprt.ServePacket(pc))
 }
 

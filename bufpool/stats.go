@@ -13,23 +13,23 @@ import (
 //	New == Free + Lent + InFlight + Detached + Trimmed + GivenUp
 type Stats struct {
 	// Since the pool was made.
-	New       uint64 // lent with memory fresh from the system
-	Reused    uint64 // lent again
-	Acquired  uint64 // New + Reused
-	Trimmed   uint64 // given back to the system
-	BeyondCap uint64 // lent by GetScratch beyond the cap
-	GivenUp   uint64 // see Pool.GiveUp
+	New       uint64 `json:"new"`        // lent with memory fresh from the system
+	Reused    uint64 `json:"reused"`     // lent again
+	Acquired  uint64 `json:"acquired"`   // New + Reused
+	Trimmed   uint64 `json:"trimmed"`    // given back to the system
+	BeyondCap uint64 `json:"beyond_cap"` // lent by GetScratch beyond the cap
+	GivenUp   uint64 `json:"given_up"`   // see Pool.GiveUp
 
 	// Now.
-	Free     uint64 // nobody has a reference
-	Lent     uint64 // the owner has its reference
-	InFlight uint64 // the owner has put it, others have references
-	Held     uint64 // Free + InFlight
-	Detached uint64 // detached or scratch, somebody has a reference
+	Free     uint64 `json:"free"`      // nobody has a reference
+	Lent     uint64 `json:"lent"`      // the owner has its reference
+	InFlight uint64 `json:"in_flight"` // the owner has put it, others have references
+	Held     uint64 `json:"held"`      // Free + InFlight
+	Detached uint64 `json:"detached"`  // detached or scratch, somebody has a reference
 
 	// OldestInFlight is for how long the oldest run in flight had been so when
 	// the pool was last told the time.
-	OldestInFlight time.Duration
+	OldestInFlight time.Duration `json:"oldest_in_flight_ns"`
 }
 
 // Stats returns the account. Any goroutine may call it at any time.

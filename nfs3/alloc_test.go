@@ -19,9 +19,9 @@ import (
 // counter is an rpc.Observer.
 type counter struct{ calls atomic.Int64 }
 
-func (c *counter) Begin(*rpc.Header) int64 { return c.calls.Add(1) }
+func (c *counter) Begin(*rpc.Call) int64 { return c.calls.Add(1) }
 
-func (c *counter) End(*rpc.Header, int64, rpc.Status) {}
+func (c *counter) End(*rpc.Call, int64, rpc.Status) {}
 
 // serveGuarded starts a server with everything on that costs something:
 // networks, ports, squash, authenticated handles, reply cache, hooks, budgets.

@@ -53,10 +53,30 @@ func (l *mountList) list() []mount {
 	return slices.Clone(l.mounts)
 }
 
+// LocalClient stands for clients without an address in the list of mounts.
+const LocalClient = "localhost"
+
+// MountEntry says that a client has mounted a path.
+type MountEntry struct {
+	Client string // its address without port and zone, or LocalClient
+	Path   string // as the client has written it
+}
+
+// Mounts returns who has mounted what, oldest first, as MOUNT's DUMP shows it.
+// Any goroutine may call it.
+func (s *Server) Mounts() []MountEntry {
+	list := s.mounts.list()
+	entries := make([]MountEntry, len(list))
+	for i, m := range list {
+		entries[i] = MountEntry{Client: m.client, Path: m.path}
+	}
+	return entries
+}
+
 // clientName is how the client of c stands in the list.
 func (c *call) clientName() string {
 	if c.caller.Local {
-		return "localhost"
+		return LocalClient
 	}
 	return c.caller.Addr.Addr().Unmap().WithZone("").String()
 }

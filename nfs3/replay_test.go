@@ -17,11 +17,11 @@ import (
 // ended is an rpc.Observer that tells of the end of calls.
 type ended chan rpc.Header
 
-func (ended) Begin(*rpc.Header) int64 { return 0 }
+func (ended) Begin(*rpc.Call) int64 { return 0 }
 
-func (e ended) End(h *rpc.Header, _ int64, _ rpc.Status) {
+func (e ended) End(h *rpc.Call, _ int64, _ rpc.Status) {
 	if h.Prog == NFS_PROGRAM && procedures[h.Proc].Cached {
-		e <- *h
+		e <- h.Header
 	}
 }
 

@@ -54,6 +54,8 @@ type Call struct {
 
 	entry *entry // in the reply cache
 	next  *Call  // in a queue of waiting calls, or of duplicates
+
+	flight flight // in the list of those that are not over at once
 }
 
 // step is what is to be done with a call when its worker sees it again.
@@ -84,6 +86,10 @@ const (
 	// batchedReply is the longest message that is copied to leave with others.
 	batchedReply = 8192
 )
+
+// Procedure is what the call asks for. It is nil if the server does not have
+// it, or has not looked yet.
+func (c *Call) Procedure() *Proc { return c.proc }
 
 // Context ends when the call is no longer of use: for a ReadOnly procedure with
 // its connection, for any other only with the server.

@@ -46,7 +46,7 @@ func (s *Server) Record(r *xprt.Record) {
 	}
 	c.Header, c.Args = c.msg.Header, c.msg.args
 	if s.Observer != nil {
-		c.token = s.Observer.Begin(&c.Header)
+		c.token = s.Observer.Begin(c)
 	}
 	if err := s.accept(c, v); err != nil {
 		s.conclude(c, err)
@@ -63,6 +63,7 @@ func (s *Server) Record(r *xprt.Record) {
 			s.send(c)
 			return
 		case foundRunning:
+			s.flights.note(c, CallWaiting)
 			return
 		}
 	}
@@ -108,6 +109,7 @@ func (s *Server) admit(c *Call) (err error) {
 	defer s.recovered(&c.Header, &err)
 	var ok bool
 	if c.proc, ok = c.prog.Proc(c.Vers, c.Proc); !ok {
+		c.proc = nil // whatever came with it
 		return ErrProcUnavail
 	}
 	if s.Admit != nil {
@@ -133,16 +135,24 @@ func (s *Server) attempt(c *Call) {
 	c.discard()
 	if c.want > 0 {
 		c.step = stepServe
+		s.flights.note(c, CallWaiting)
 		c.rec.Wait()
 		return
 	}
 	c.MayWait = true
+	s.wait(c)
+}
+
+// wait gives a call to the waiting goroutines.
+func (s *Server) wait(c *Call) {
+	s.flights.note(c, CallQueued)
 	s.waiters.add(s.queueOf(c), c)
 }
 
 // serveWaiting runs a call on a waiting goroutine and sends it back to its
 // worker.
 func (s *Server) serveWaiting(c *Call) {
+	s.flights.note(c, CallRunning)
 	c.want = 0
 	var err error
 	if c.proc.ReadOnly {
@@ -169,8 +179,9 @@ func (s *Server) Resume(r *xprt.Record) {
 		s.attempt(c)
 	case stepLend:
 		if c.lend(c.want) {
-			s.waiters.add(s.queueOf(c), c)
+			s.wait(c)
 		} else {
+			s.flights.note(c, CallWaiting)
 			r.Wait()
 		}
 	case stepSend:
@@ -305,7 +316,7 @@ func (s *Server) send(c *Call) {
 		r.SendSegments(c.head, c.segs...)
 	}
 	if s.Observer != nil {
-		s.Observer.End(&c.Header, c.token, c.status)
+		s.Observer.End(c, c.token, c.status)
 	}
 	c.finish()
 }
@@ -313,6 +324,7 @@ func (s *Server) send(c *Call) {
 // finish gives back what the call holds.
 func (c *Call) finish() {
 	c.unlend()
+	c.srv.flights.leave(c)
 	r := c.rec
 	c.reset()
 	r.Done()

@@ -75,14 +75,14 @@ type begins struct {
 	all  chan struct{}
 }
 
-func (b *begins) Begin(*Header) int64 {
+func (b *begins) Begin(*Call) int64 {
 	if b.n.Add(1) == b.want {
 		close(b.all)
 	}
 	return 0
 }
 
-func (b *begins) End(*Header, int64, Status) {}
+func (b *begins) End(*Call, int64, Status) {}
 
 func TestBlockedConnectionsDelayNoOther(t *testing.T) {
 	const conns, each = 64, 256

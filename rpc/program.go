@@ -49,12 +49,17 @@ type Proc struct {
 }
 
 // Observer is told of every call that arrives, understood or not. Its methods
-// are called on event loops, by all of them at once.
+// are called on event loops, by all of them at once. The Call and what lies in
+// it are only to be read, and not after they return.
 type Observer interface {
-	// Begin is told of a call before anything is done about it. What its header
-	// lacks is 0. What Begin returns, a time for instance, comes back in End.
-	Begin(h *Header) (token int64)
+	// Begin is told of a call before anything is done about it: of the Call it
+	// has only the Header, in which what has not arrived is 0, Conn and Args. What
+	// Begin returns, a time for instance, comes back in End.
+	Begin(c *Call) (token int64)
 
-	// End is told of its end, as the reply is handed to the transport.
-	End(h *Header, token int64, s Status)
+	// End is told of its end, as the reply is handed to the transport. The numbers
+	// in the Header are what the client has sent. Whoever counts by them looks at
+	// c.Procedure first: it is nil for all that the server does not have, so
+	// that a client can not make an observer remember what it has made up.
+	End(c *Call, token int64, s Status)
 }

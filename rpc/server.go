@@ -41,7 +41,7 @@ type Server struct {
 	// each on a goroutine. 0 is the default.
 	Waiters int
 
-	// Clock tells the age of cached replies; nil is the system's.
+	// Clock tells the age of cached replies and of calls; nil is the system's.
 	Clock interface{ Now() time.Time }
 
 	// Log gets what programs do wrong; nil discards it.
@@ -50,6 +50,7 @@ type Server struct {
 	once      sync.Once
 	log       *zap.Logger
 	cache     *replyCache
+	flights   flights
 	waiters   *waiters
 	datagrams waitQueue
 	base      context.Context // of calls that outlive their connection
@@ -75,6 +76,7 @@ func (s *Server) start() {
 	if s.Clock != nil {
 		now = s.Clock.Now
 	}
+	s.flights.now = now
 	s.cache = newReplyCache(orDefault(s.CacheBytes, DefaultCacheBytes), orDefault(s.CacheAge, DefaultCacheAge), now)
 	s.waiters = newWaiters(orDefault(s.Waiters, DefaultWaiters), s.serveWaiting)
 	s.base, s.cancel = context.WithCancel(context.Background())
@@ -145,11 +147,11 @@ func (s *Server) Shutdown(ctx context.Context) error {
 
 // Stats says what a server holds.
 type Stats struct {
-	Waiting int // calls being served on waiting goroutines
-	Queued  int // calls that wait for one
+	Waiting int `json:"waiting"` // calls being served on waiting goroutines
+	Queued  int `json:"queued"`  // calls that wait for one
 
-	CachedReplies int // entries of the reply cache, running calls included
-	CacheBytes    int // what they take
+	CachedReplies int `json:"cached_replies"` // entries of the reply cache, running calls included
+	CacheBytes    int `json:"cache_bytes"`    // what they take
 }
 
 // Stats may be called by any goroutine. It takes every lock of the reply cache

@@ -387,9 +387,9 @@ type tally struct {
 	ended [StatusDropped + 1]atomic.Int64
 }
 
-func (o *tally) Begin(h *Header) int64 { return o.begun.Add(1) | int64(h.Proc)<<32 }
+func (o *tally) Begin(h *Call) int64 { return o.begun.Add(1) | int64(h.Proc)<<32 }
 
-func (o *tally) End(h *Header, token int64, s Status) {
+func (o *tally) End(h *Call, token int64, s Status) {
 	if uint32(token>>32) != h.Proc {
 		o.t.Errorf("End of procedure %d has the token of %d", h.Proc, token>>32)
 	}

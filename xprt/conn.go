@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+
+	"eddy.example/bufpool"
 )
 
 // Why connections end. They are logged, and the cause of Conn.Context.
@@ -101,8 +103,8 @@ type link interface {
 	// transmit sends from the front of the connection's queue, what can be sent now.
 	transmit()
 
-	// detach takes runs that have been sent and are still looked at out of the pool.
-	detach()
+	// runs calls f once for each run that has been sent and is still looked at.
+	runs(f func(*bufpool.Run))
 
 	// finish is told that all has been sent and nothing will be read: the connection fails
 	// with nil when the peer has had time to get it.
@@ -132,6 +134,9 @@ func (c *Conn) LocalAddr() netip.AddrPort { return c.local }
 // Network is "tcp", "udp", "unix", "pipe", "tls", "smux" or what the net.Conn says by
 // a method of this name.
 func (c *Conn) Network() string { return c.network }
+
+// Worker is the number of the worker that the connection belongs to, from 0 on.
+func (c *Conn) Worker() int { return c.w.id }
 
 // Datagram reports whether records are datagrams: they may be lost, and
 // replies are short.

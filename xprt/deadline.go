@@ -11,6 +11,9 @@ const minProgress = 64 << 10
 
 // times is what a connection's deadlines are measured from, as of the last tick.
 type times struct {
+	since  time.Time // it was opened
+	called time.Time // the last record was delivered; zero if there was none
+
 	total int64 // bytes that had been received
 	heard time.Time
 
@@ -112,7 +115,7 @@ func (c *Conn) detach() {
 			c.w.pool.Detach(p.run)
 		}
 	}
-	c.link.detach()
+	c.link.runs(c.w.pool.Detach)
 }
 
 // detachLent takes runs out of the pool that have been away with a record for a tick or

@@ -2,6 +2,8 @@ package xprt
 
 import (
 	"net"
+	"net/netip"
+	"time"
 
 	"eddy.example/bufpool"
 )
@@ -17,10 +19,16 @@ const (
 // packetConn is a socket for datagrams: each one that comes is a record, and its reply goes
 // to where it came from. Replies that find no space are dropped, as the network may drop them.
 type packetConn struct {
-	w     *worker
-	link  packetLink
-	ended chan struct{}
-	err   error // why it has ended; read after that
+	w       *worker
+	link    packetLink
+	ended   chan struct{}
+	err     error // why it has ended; read after that
+	network string
+	local   netip.AddrPort
+
+	// An account, of what has come and of what has been sent.
+	since, called           time.Time
+	records, received, sent int64
 
 	free      *Conn // to be used again, linked by Conn.nextFree
 	calls     int
@@ -53,7 +61,7 @@ func (t *Transport) ServePacket(pc net.PacketConn) error {
 		pc.Close()
 		return t.closedErr()
 	}
-	p := &packetConn{w: t.pick(), ended: make(chan struct{})}
+	p := &packetConn{w: t.pick(), ended: make(chan struct{}), local: addrPort(pc.LocalAddr()), network: pc.LocalAddr().Network()}
 	var err error
 	if !t.cfg.portable {
 		p.link, err = adoptPacket(pc)
@@ -74,6 +82,7 @@ func (t *Transport) ServePacket(pc net.PacketConn) error {
 
 func (p *packetConn) open() {
 	p.w.packets = append(p.w.packets, p)
+	p.since = p.w.now
 	if p.w.datagram == nil {
 		p.w.datagram = make([]byte, 0, maxPacket)
 	}
@@ -108,7 +117,7 @@ func (p *packetConn) turn() {
 func (p *packetConn) conn() *Conn {
 	c := p.free
 	if c == nil {
-		return &Conn{w: p.w, packet: p, network: "udp", ctx: p.w.t.ctx}
+		return &Conn{w: p.w, packet: p, network: p.network, ctx: p.w.t.ctx}
 	}
 	p.free, c.nextFree = c.nextFree, nil
 	return c
@@ -118,6 +127,9 @@ func (p *packetConn) conn() *Conn {
 func (p *packetConn) arrived(c *Conn, b []byte) {
 	w := p.w
 	p.calls++
+	p.called = w.now
+	p.records++
+	p.received += int64(len(b))
 	if len(b) == 0 || !w.t.received.reserve(int64(len(b))) {
 		p.release(c) // its sender will ask again
 		return
@@ -155,6 +167,7 @@ func (p *packetConn) send(c *Conn, head, payload []byte) {
 		return
 	}
 	p.w.counters.sent.Add(int64(n))
+	p.sent += int64(n)
 }
 
 // sendSegments is send for segments, which are copied.

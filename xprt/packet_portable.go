@@ -133,7 +133,7 @@ func (s *portablePacket) receive(p *packetConn) {
 	*o = s.from
 	c.remote, c.local = unmap(o.addr), addrPort(s.pc.LocalAddr())
 	if o.other != nil {
-		c.remote, c.network = addrPort(o.other), o.other.Network()
+		c.remote = addrPort(o.other)
 	}
 	p.arrived(c, s.buf[:s.n])
 	s.taken <- struct{}{}

@@ -306,6 +306,7 @@ func (x *receiver) deliver(b *buffer, data []byte, copied int) {
 	x.marks.reset()
 	x.share -= recordCost
 	x.records++
+	x.c.times.called = x.c.w.now
 	x.c.w.deliver(x.c, b, data, copied)
 }
 

@@ -74,7 +74,7 @@ func (g *rig) Resume(*Record) {}
 func (g *rig) open()                    {}
 func (g *rig) read() bool               { return false }
 func (g *rig) transmit()                {}
-func (g *rig) detach()                  {}
+func (g *rig) runs(func(*bufpool.Run))  {}
 func (g *rig) roundTrip() time.Duration { return 0 }
 func (g *rig) finish()                  {}
 func (g *rig) abort()                   { g.conn.gone() }

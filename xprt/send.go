@@ -60,6 +60,8 @@ type sender struct {
 	foreign int // of them in memory that is not the pool's
 	large   int // payloads in the queue
 
+	sent int64 // bytes that have left the queue for the peer
+
 	// The run that small replies are gathered in, if there is one. The last
 	// piece that points to it has the number batchPiece.
 	batch      *bufpool.Run
@@ -193,6 +195,7 @@ func (s *sender) seal() {
 // advance is told that n more bytes are gone, and releases what they lay in.
 func (s *sender) advance(n int) {
 	s.moved = true
+	s.sent += int64(n)
 	s.bytes -= n
 	for {
 		p := &s.queue[s.head]

@@ -368,10 +368,7 @@ func (s *sock) checkClosed() {
 	}
 }
 
-// detach takes the runs that the kernel looks at out of the pool.
-func (s *sock) detach() {
-	s.zero.runs(s.c.w.pool.Detach)
-}
+func (s *sock) runs(f func(*bufpool.Run)) { s.zero.runs(f) }
 
 // roundTrip is TCP's smoothed round-trip time.
 func (s *sock) roundTrip() time.Duration {

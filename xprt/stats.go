@@ -9,46 +9,46 @@ import (
 // Stats is an account of a transport. All but what is said to be of now count
 // up since New.
 type Stats struct {
-	Connections int64 // now
-	Accepted    int64
-	Refused     int64 // over Config.MaxConns
-	Calls       int64 // now: records with the handler
+	Connections int64 `json:"connections"` // now
+	Accepted    int64 `json:"accepted"`
+	Refused     int64 `json:"refused"` // over Config.MaxConns
+	Calls       int64 `json:"calls"`   // now: records with the handler
 
-	Records       int64
-	BytesReceived int64
-	BytesSent     int64
-	PayloadCopied int64 // sum of Record.PayloadCopied
+	Records       int64 `json:"records"`
+	BytesReceived int64 `json:"bytes_received"`
+	BytesSent     int64 `json:"bytes_sent"`
+	PayloadCopied int64 `json:"payload_copied"` // sum of Record.PayloadCopied
 
-	ReceiveAdmitted int64 // now: bytes of RecvBudget in use
-	ReplyMemory     int64 // now: bytes of replies that peers do not take, beyond the pools' caps
+	ReceiveAdmitted int64 `json:"receive_admitted"` // now: bytes of RecvBudget in use
+	ReplyMemory     int64 `json:"reply_memory"`     // now: bytes of replies that peers do not take, beyond the pools' caps
 
-	Sends         Sends
-	DatagramsLost int64 // replies that were too long or found no space
-	GivenUp       int64 // connections with zero-copy sends whose end was never heard of
-	Timeouts      int64 // connections ended for that
-	SystemCalls   SystemCalls
-	Pools         []bufpool.Stats // of each worker
+	Sends         Sends           `json:"sends"`
+	DatagramsLost int64           `json:"datagrams_lost"` // replies that were too long or found no space
+	GivenUp       int64           `json:"given_up"`       // connections with zero-copy sends whose end was never heard of
+	Timeouts      int64           `json:"timeouts"`       // connections ended for that
+	SystemCalls   SystemCalls     `json:"system_calls"`
+	Pools         []bufpool.Stats `json:"pools"` // of each worker
 }
 
 // Sends counts sends by the way they went.
 type Sends struct {
-	Copy           int64
-	ZeroCopy       int64
-	ZeroCopyCopied int64 // of which the kernel reports that it has copied
-	NoBuffers      int64 // zero copy was denied by ENOBUFS, and went as a copy
-	File           int64 // sendfile
+	Copy           int64 `json:"copy"`
+	ZeroCopy       int64 `json:"zero_copy"`
+	ZeroCopyCopied int64 `json:"zero_copy_copied"` // of which the kernel reports that it has copied
+	NoBuffers      int64 `json:"no_buffers"`       // zero copy was denied by ENOBUFS, and went as a copy
+	File           int64 `json:"file"`             // sendfile
 }
 
 // SystemCalls counts them for connections that workers own on Linux.
 type SystemCalls struct {
-	Receive    int64 // readv, recvmsg
-	Send       int64 // sendmsg
-	SendFile   int64
-	Available  int64 // FIONREAD
-	LowWater   int64 // SO_RCVLOWAT
-	ErrorQueue int64 // recvmsg with MSG_ERRQUEUE
-	Poll       int64 // epoll_wait
-	Wake       int64 // of a worker by another goroutine
+	Receive    int64 `json:"receive"` // readv, recvmsg
+	Send       int64 `json:"send"`    // sendmsg
+	SendFile   int64 `json:"send_file"`
+	Available  int64 `json:"available"`   // FIONREAD
+	LowWater   int64 `json:"low_water"`   // SO_RCVLOWAT
+	ErrorQueue int64 `json:"error_queue"` // recvmsg with MSG_ERRQUEUE
+	Poll       int64 `json:"poll"`        // epoll_wait
+	Wake       int64 `json:"wake"`        // of a worker by another goroutine
 }
 
 // counters are a worker's. It alone adds, anyone reads.

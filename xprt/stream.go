@@ -303,7 +303,7 @@ func (s *stream) abort() {
 	}()
 }
 
-func (s *stream) detach() {}
+func (s *stream) runs(func(*bufpool.Run)) {}
 
 func (s *stream) roundTrip() time.Duration { return 0 }
 

@@ -175,6 +175,9 @@ func New(c Config, h Handler) *Transport {
 	return t
 }
 
+// Config returns how the transport is, with the defaults filled in.
+func (t *Transport) Config() Config { return t.cfg }
+
 // closedErr is what the Serve methods return when the transport is closed.
 func (t *Transport) closedErr() error {
 	if t.failed != nil {

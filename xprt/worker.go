@@ -72,6 +72,7 @@ type event struct {
 	err    error
 	budget *budget
 	packet *packetConn
+	list   *listing
 }
 
 type eventKind uint8
@@ -91,6 +92,7 @@ const (
 	evDrain                       // end connections when they are idle
 	evCut                         // end connections now
 	evShed                        // end the connection that is stalled longest
+	evList                        // list describes the connections
 	evStop                        // end: nothing is left and nothing will come
 )
 
@@ -200,6 +202,8 @@ func (w *worker) handle(e *event) {
 		for _, c := range w.conns {
 			c.fail(ErrAborted)
 		}
+	case evList:
+		e.list.begin()
 	case evShed:
 		w.shed()
 		w.t.shedding.Store(false)
@@ -214,7 +218,7 @@ func (w *worker) add(c *Conn) {
 	w.conns = append(w.conns, c)
 	c.rx = receiver{c: c, marks: marks{max: w.t.cfg.MaxRecord}}
 	c.tx = sender{w: w}
-	c.times.heard = w.now
+	c.times.heard, c.times.since = w.now, w.now
 	w.t.handler.Opened(c)
 	c.link.open()
 	switch {

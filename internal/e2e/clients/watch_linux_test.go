@@ -35,9 +35,9 @@ func newCalls() *calls {
 	return &calls{served: make(map[procedure]int), refused: make(map[procedure]int)}
 }
 
-func (c *calls) Begin(*rpc.Header) int64 { return 0 }
+func (c *calls) Begin(*rpc.Call) int64 { return 0 }
 
-func (c *calls) End(h *rpc.Header, _ int64, s rpc.Status) {
+func (c *calls) End(h *rpc.Call, _ int64, s rpc.Status) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	p := procedure{h.Prog, h.Vers, h.Proc}

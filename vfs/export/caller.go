@@ -40,14 +40,16 @@ const invalidID = math.MaxUint32
 // gets to c.Cred, whose Groups are overwritten in place and grow only when
 // they are too short. The error is vfs.ErrAccess.
 func (e *Entry) admit(c *vfs.Call, who *Caller) error {
-	if !who.Local && !(e.admitsAddr(who.Addr.Addr()) && e.admitsPort(who)) {
+	if !who.Local && !(e.AdmitsAddr(who.Addr.Addr()) && e.admitsPort(who)) {
 		return vfs.ErrAccess
 	}
 	e.squash(&c.Cred, who)
 	return nil
 }
 
-func (e *Entry) admitsAddr(a netip.Addr) bool {
+// AdmitsAddr reports whether clients at a may use the export, if all else about
+// them is right.
+func (e *Entry) AdmitsAddr(a netip.Addr) bool {
 	a = a.Unmap().WithZone("")
 	if len(e.Networks) == 0 {
 		return a.IsLoopback()

@@ -75,7 +75,8 @@ func steps(long bool) []step {
 	)
 }
 
-var e2ePrograms = []string{"ip", "nfs-ls", "showmount", "rpcbind", "tcpdump", "tshark", "qemu-system-x86_64", "busybox", "modprobe", "zstd", "xz"}
+var e2ePrograms = []string{"ip", "nfs-ls", "showmount", "rpcbind", "tcpdump", "tshark", "qemu-system-x86_64", "busybox", "modprobe", "zstd", "xz",
+	"mkfs.btrfs", "mkfs.ext4", "mkfs.xfs", "mount"}
 
 // debian names the package of each program that a step may need. .ci/run
 // installs them.
@@ -83,7 +84,11 @@ var debian = map[string]string{
 	"busybox":            "busybox-static",
 	"gcc":                "gcc",
 	"ip":                 "iproute2",
+	"mkfs.btrfs":         "btrfs-progs",
+	"mkfs.ext4":          "e2fsprogs",
+	"mkfs.xfs":           "xfsprogs",
 	"modprobe":           "kmod",
+	"mount":              "mount",
 	"nfs-ls":             "libnfs-utils",
 	"qemu-system-x86_64": "qemu-system-x86",
 	"rpcbind":            "rpcbind",

@@ -63,7 +63,7 @@ func TestMessages(t *testing.T) {
 		{"RPC version 2^32-1", version(maxUint32), "RPC_MISMATCH 2 2"},
 
 		{"program 0", to(0, 0, 0), "PROG_UNAVAIL"},
-		{"portmapper", to(100000, 2, 3), "PROG_UNAVAIL"},
+		{"status monitor", to(100024, 1, 1), "PROG_UNAVAIL"},
 		{"NFSACL", to(100227, 3, 0), "PROG_UNAVAIL"},
 		{"program 2^32-1", to(maxUint32, maxUint32, maxUint32), "PROG_UNAVAIL"},
 		{"NFS 0", to(nfs3.NFS_PROGRAM, 0, 0), nfsVersions},

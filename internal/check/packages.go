@@ -12,7 +12,7 @@ type selection func(path string) bool
 
 var (
 	// integrationTrees need other programs, guests or the whole machine.
-	integrationTrees = []string{"internal/e2e", "internal/kernelclient"}
+	integrationTrees = []string{"internal/e2e", "internal/kernelclient", "internal/blockdev", "internal/loopfs"}
 
 	// onceTrees would show nothing new under the race detector.
 	onceTrees = append([]string{"internal/archtest", "internal/check", "internal/netns"}, integrationTrees...)

@@ -1,7 +1,6 @@
 package clients
 
 import (
-	"context"
 	"fmt"
 	"net/netip"
 	"strings"
@@ -10,52 +9,26 @@ import (
 
 	eddy "eddy.example"
 	"eddy.example/internal/netns"
-	"eddy.example/rpc"
-	"eddy.example/rpc/xdr"
+	"eddy.example/rpc/rpcbind"
 	"eddy.example/vfs/iofs"
 	"eddy.example/vfs/memfs"
-	"eddy.example/xprt"
 )
 
-// portMapper answers GETPORT of the port mapper's version 2 (RFC 1833 §3), for
-// whatever program: everything is at one port.
-type portMapper struct{ port uint16 }
-
-const (
-	pmapProg = 100000
-	pmapVers = 2
-	getPort  = 3
-	pmapPort = 111
-)
-
-var getPortProc = rpc.Proc{Name: "GETPORT", ReadOnly: true, MaxReply: 4}
-
-func (*portMapper) Program() (prog, low, high uint32) { return pmapProg, pmapVers, pmapVers }
-
-func (*portMapper) Proc(_, proc uint32) (*rpc.Proc, bool) { return &getPortProc, proc == getPort }
-
-func (*portMapper) Place(*rpc.Header, []byte) (at int, offset uint64, ok bool) { return 0, 0, false }
-
-func (m *portMapper) Serve(c *rpc.Call) error {
-	c.Reply(xdr.AppendUint32(c.Results(4), uint32(m.port)))
-	return nil
-}
-
-// serve serves the port mapper of the namespace's loopback device until t is over.
-func (m *portMapper) serve(t *testing.T, ns *netns.NS) {
+// servePortMapper serves port 111 of the namespace's loopback device for s
+// until t is over.
+func servePortMapper(t *testing.T, ns *netns.NS, s *eddy.Server) {
 	t.Helper()
-	var calls rpc.Server
-	if err := calls.Register(m); err != nil {
+	table, err := s.Rpcbind()
+	if err != nil {
 		t.Fatal(err)
 	}
-	l, pc := listen(t, ns, loopback, pmapPort)
-	transport := xprt.New(xprt.Config{Workers: 1}, &calls)
+	l, pc := listen(t, ns, loopback, rpcbind.Port)
+	d := rpcbind.NewDaemon(table, nil)
 	var serving sync.WaitGroup
-	serving.Go(func() { transport.Serve(l) })
-	serving.Go(func() { transport.ServePacket(pc) })
+	serving.Go(func() { d.Serve(l) })
+	serving.Go(func() { d.ServePacket(pc) })
 	t.Cleanup(func() {
-		transport.Close()
-		calls.Shutdown(context.Background())
+		d.Close()
 		serving.Wait()
 	})
 }
@@ -71,7 +44,7 @@ func TestShowmount(t *testing.T) {
 		{Path: "/home", FS: memfs.New(memfs.Config{}), InsecurePorts: true},
 	}}
 	addr := start(t, ns, loopback, s)
-	(&portMapper{addr.Port()}).serve(t, ns)
+	servePortMapper(t, ns, s)
 
 	lines := func(out string) map[string]string {
 		m := make(map[string]string)

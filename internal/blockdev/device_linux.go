@@ -1,3 +1,7 @@
+//go:build amd64 || arm64 || riscv64
+
+// The FUSE library does not build for 32 bits.
+
 package blockdev
 
 import (

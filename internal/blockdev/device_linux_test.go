@@ -1,4 +1,7 @@
-package blockdev
+//go:build amd64 || arm64 || riscv64
+
+// The FUSE library does not build for 32 bits.
+
 
 import (
 	"bytes"

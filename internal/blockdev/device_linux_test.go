@@ -2,6 +2,7 @@
 
 // The FUSE library does not build for 32 bits.
 
+package blockdev
 
 import (
 	"bytes"

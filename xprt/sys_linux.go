@@ -70,6 +70,10 @@ func (k *syscalls) errorQueue(fd int) (lo, hi uint32, copied, ok bool, errno uni
 	if _, errno = k.message(unix.SYS_RECVMSG, fd, unix.MSG_ERRQUEUE|unix.MSG_DONTWAIT); errno != 0 {
 		return 0, 0, false, false, errno
 	}
+	// An emulated kernel may ignore the flag and report the end of the data, again and again.
+	if k.hdr.Flags&unix.MSG_ERRQUEUE == 0 {
+		return 0, 0, false, false, unix.EAGAIN
+	}
 	for b := k.controls(); ; {
 		level, kind, data, rest := nextControl(b)
 		if data == nil {

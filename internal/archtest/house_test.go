@@ -23,7 +23,7 @@ var house = map[string][]string{
 	"nfs4":       {"bufpool", "xprt", "rpc/...", "vfs", "vfs/export", "vfs/share"},
 	"nlm":        {"bufpool", "xprt", "rpc/...", "vfs", "vfs/export", "vfs/share"},
 	".":          {"bufpool", "xprt", "rpc/...", "vfs", "vfs/export", "vfs/share", "nfs3", "nfs4", "nlm", "metrics"},
-	"metrics":    {".", "bufpool", "xprt", "rpc"},
+	"metrics":    {".", "bufpool", "rpc"},
 	"load":       {"bufpool", "xprt", "rpc/...", "nfs3", "nfs4"},
 }
 

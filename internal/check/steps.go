@@ -32,9 +32,9 @@ func (r result) status() string {
 
 // steps is everything there is to check, cheap steps first.
 func steps(long bool) []step {
-	timeout, emulated, fuzztime := "15m", "30m", "5s"
+	timeout, emulatedTimeout, fuzztime := "15m", "30m", "5s"
 	if long {
-		timeout, emulated, fuzztime = "90m", "90m", "60s"
+		timeout, emulatedTimeout, fuzztime = "90m", "90m", "60s"
 	}
 	s := []step{
 		{name: "gofmt", run: silent("gofmt", "-l", ".")},
@@ -69,7 +69,12 @@ func steps(long bool) []step {
 		step{name: "invariants", run: goTest{pkgs: library, timeout: timeout, flags: []string{"-tags=invariants"}}.run},
 
 		// Emulated, the tests take ten times as long.
-		step{name: "386", run: on386(goTest{pkgs: library, timeout: emulated})},
+		step{name: "386", run: on386(goTest{pkgs: library, timeout: emulatedTimeout})},
+
+		// Processors of appliances. qemu-user runs on this machine's kernel, but
+		// does not pass on all that the kernel can do.
+		step{name: "arm", needs: []string{"qemu-arm"}, run: emulated("arm", "qemu-arm", emulatedTimeout)},
+		step{name: "mipsle", needs: []string{"qemu-mipsel"}, run: emulated("mipsle", "qemu-mipsel", emulatedTimeout)},
 
 		step{name: "fuzz", run: fuzz(fuzztime)},
 	)
@@ -90,6 +95,8 @@ var debian = map[string]string{
 	"modprobe":           "kmod",
 	"mount":              "mount",
 	"nfs-ls":             "libnfs-utils",
+	"qemu-arm":           "qemu-user",
+	"qemu-mipsel":        "qemu-user",
 	"qemu-system-x86_64": "qemu-system-x86",
 	"rpcbind":            "rpcbind",
 	"showmount":          "nfs-common",
@@ -153,6 +160,22 @@ func on386(g goTest) func(context.Context) result {
 		g.flags = append(g.flags, "-exec="+runner)
 		return g.run(ctx)
 	}
+}
+
+// notEmulated are the tests of what qemu-user lacks (zero-copy notifications,
+// the state of single pages, who owns a socket, programs that start
+// themselves), and those that count allocations: so slow a process has some of
+// the runtime's own among them.
+const notEmulated = "^Test(Alloc.*|NoAlloc.*|ZeroCopy.*|NoBuffers|AutoGivesUp|PagesGoBack|SmallPages|FindsMistakes)$"
+
+// emulated is a step that runs the library's tests on another processor.
+func emulated(goarch, qemu, timeout string) func(context.Context) result {
+	return goTest{
+		pkgs:    library,
+		timeout: timeout,
+		flags:   []string{"-exec=" + qemu, "-skip=" + notEmulated},
+		env:     []string{"GOARCH=" + goarch, "CGO_ENABLED=0"},
+	}.run
 }
 
 func judge(complaints string) result {

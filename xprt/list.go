@@ -53,15 +53,21 @@ func (t *Transport) Conns() []ConnInfo {
 	}
 	late, stop := t.cfg.Clock.NewTicker(listPatience)
 	defer stop()
+	for _, l := range lists {
+		select {
+		case <-l.done:
+			continue
+		case <-late:
+		case <-t.done:
+		}
+		break
+	}
 	var infos []ConnInfo
 	for _, l := range lists {
 		select {
 		case <-l.done:
 			infos = append(infos, l.infos...)
-		case <-late:
-			return infos
-		case <-t.done:
-			return infos
+		default:
 		}
 	}
 	return infos

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync/atomic"
 
 	"eddy.example/nfs3"
 )
@@ -23,12 +24,9 @@ type client struct {
 	model    *model         // with all operations done
 	history  history
 	nextID   int
-	number   *numbers
-	verifier *nfs3.Writeverf3 // of the server; writes by another one are not known to be safe
+	number   *atomic.Uint64   // of the last write of any client
+	verifier *nfs3.Writeverf3 // of the server
 }
-
-// numbers tells all writes apart.
-type numbers struct{ next func() uint64 }
 
 const (
 	maxFile  = 64 << 10
@@ -149,7 +147,7 @@ func (c *client) vacant() (place, bool) {
 	return place{}, false
 }
 
-// attrs are what to make a new object with, and put notes them.
+// attrs are what to make a new object with, and note writes them down.
 func (c *client) attrs() (s nfs3.Sattr3, note func(n *node)) {
 	mode := 0o600 | c.rnd.IntN(0o200)
 	s.Mode = nfs3.SetMode3{SetIt: true, Mode: nfs3.Mode3(mode)}
@@ -334,7 +332,7 @@ func (c *client) write() error {
 	how := nfs3.StableHow(c.rnd.IntN(3))
 	data := make([]byte, 1+c.rnd.IntN(maxWrite))
 	off := int64(c.rnd.IntN(maxFile))
-	number := c.number.next()
+	number := c.number.Add(1)
 	fill(data, number, off)
 	w := change{number: number, off: off, end: off + int64(len(data))}
 	return c.do(fmt.Sprintf("WRITE %v node %d, %d at %d", how, id, len(data), off), false, func() error {

@@ -1,0 +1,217 @@
+//go:build amd64 || arm64 || riscv64
+
+// As for internal/blockdev.
+
+package crash
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	eddy "eddy.example"
+	"eddy.example/internal/blockdev"
+	"eddy.example/internal/e2e/serve"
+	"eddy.example/internal/loopfs"
+	"eddy.example/nfs3"
+	"eddy.example/rpc"
+	"eddy.example/vfs"
+	"eddy.example/vfs/export"
+	"eddy.example/vfs/local"
+	"eddy.example/xprt"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// sizes are as small as the file systems may be, in MiB.
+var sizes = map[string]int{"xfs": 300, "ext4": 64, "btrfs": 256}
+
+// connections each have so many clients on them.
+const connections, perConnection = 4, 2
+
+// recording is a device, and what clients were promised of what is on it.
+type recording struct {
+	kind    string
+	dev     *blockdev.Device
+	clients []*client
+}
+
+// config is how the clients work.
+type config struct {
+	kind  string
+	seed  uint64
+	steps int // of each client
+	local local.Config
+	wrap  func(*local.FS) vfs.FS
+}
+
+// record lets clients work on a server that stands on a recording device, then stops
+// it and unmounts the device.
+func record(t *testing.T, c config) *recording {
+	t.Helper()
+	r := &recording{kind: c.kind, dev: blockdev.New(t, sizes[c.kind])}
+	dir := filepath.Join(t.TempDir(), c.kind)
+	mount := func() {
+		t.Helper()
+		if err := loopfs.Mount(r.dev.Path(), c.kind, dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mkdir(t, dir)
+	if err := loopfs.Make(c.kind, r.dev.Path()); err != nil {
+		t.Fatal(err)
+	}
+	mount()
+	mkdir(t, filepath.Join(dir, sharedName))
+	for i := range connections * perConnection {
+		mkdir(t, filepath.Join(dir, clientName(i)))
+	}
+	// Unmounted and mounted again, the directories are safe.
+	if err := loopfs.Unmount(dir); err != nil {
+		t.Fatal(err)
+	}
+	mount()
+	r.dev.Forget()
+
+	t.Run("record", func(t *testing.T) { r.work(t, dir, c) })
+	if err := loopfs.Unmount(dir); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func clientName(i int) string { return string(rune('a' + i)) }
+
+// work runs a server on dir, and the clients.
+func (r *recording) work(t *testing.T, dir string, c config) {
+	c.local.Root = dir
+	lfs, err := local.Open(c.local)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := lfs.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	var fs vfs.FS = lfs
+	if c.wrap != nil {
+		fs = c.wrap(lfs)
+	}
+	s := &eddy.Server{Workers: 2, Exports: []eddy.Export{
+		{Path: "/", FS: fs, Squash: export.SquashNone, InsecurePorts: true},
+	}}
+	l, err := xprt.Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	serve.Start(t, s, l)
+
+	var group sync.WaitGroup
+	number := new(atomic.Uint64)
+	for i := range connections {
+		cred := &rpc.Cred{Flavor: rpc.AUTH_SYS, Machine: fmt.Append(nil, i)}
+		conn, err := nfs3.Dial(ctx, "tcp", l.Addr().String(), cred, rpc.ClientConfig{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { conn.Close() })
+		for j := range perConnection {
+			n := i*perConnection + j
+			cl := &client{
+				name: clientName(n), nfs: conn, rnd: rand.New(rand.NewPCG(c.seed, uint64(n))), clock: r.dev.Now,
+				model: newModel(), nextID: firstID, number: number,
+			}
+			if cl.handles, err = roots(conn, cl.name); err != nil {
+				t.Fatal(err)
+			}
+			r.clients = append(r.clients, cl)
+			group.Go(func() {
+				if err := cl.run(c.steps); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+	group.Wait()
+}
+
+// roots are the handles of the directories that are there from the beginning.
+func roots(c *nfs3.Client, name string) (map[int][]byte, error) {
+	root, err := c.Mount(ctx, "/")
+	if err != nil {
+		return nil, err
+	}
+	ownDir, err := c.Lookup(ctx, root, name)
+	sharedDir, err2 := c.Lookup(ctx, root, sharedName)
+	return map[int][]byte{own: ownDir.Resok.Object.Data, shared: sharedDir.Resok.Object.Data}, errors.Join(err, err2)
+}
+
+// last is the moment of the last promise.
+func (r *recording) last() (moment int) {
+	for _, c := range r.clients {
+		moment = max(moment, c.history[len(c.history)-1].acked)
+	}
+	return moment
+}
+
+// cuts returns n moments, in order: one half right before a flush or right
+// behind it, the other half anywhere. n = 0 is both moments of every flush.
+func (r *recording) cuts(n int, rnd *rand.Rand) []int {
+	last := r.last()
+	seen := make(map[int]bool)
+	flushes := r.dev.Flushes()
+	for i, f := range flushes {
+		if f > last {
+			flushes = flushes[:i]
+			break
+		}
+		if n == 0 {
+			seen[f-1], seen[f] = true, true
+		}
+	}
+	for i := range n {
+		if i%2 == 0 && len(flushes) > 0 {
+			seen[flushes[rnd.IntN(len(flushes))]-rnd.IntN(2)] = true
+		} else {
+			seen[rnd.IntN(last+1)] = true
+		}
+	}
+	seen[last] = true
+	return sorted(seen)
+}
+
+// lost cuts the power and says what is wrong then.
+func (r *recording) lost(t *testing.T, cut int, seed uint64) (wrong []string) {
+	t.Helper()
+	image := r.dev.Image(t, cut, seed)
+	defer image.Close()
+	dev, err := loopfs.Attach(image, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := dev.Detach(); err != nil {
+			t.Fatal(err)
+		}
+	}()
+	dir := filepath.Join(t.TempDir(), "image")
+	mkdir(t, dir)
+	if err := loopfs.Mount(dev.Path(), r.kind, dir); err != nil {
+		return []string{err.Error()}
+	}
+	defer func() {
+		if err := loopfs.Unmount(dir); err != nil {
+			t.Fatal(err)
+		}
+	}()
+	for _, c := range r.clients {
+		wrong = append(wrong, compare(c.history.at(cut), dir, c.name)...)
+	}
+	return wrong
+}

@@ -1,0 +1,2 @@
+// Package local serves a directory of a Linux host.
+package local

@@ -1,0 +1,358 @@
+package local
+
+import (
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"eddy.example/vfs"
+	"eddy.example/vfs/local/handlemap"
+)
+
+// Nothing is served that does not lie below the root at the time of the call.
+// A directory does if the root is found some levels above it, by one statx of
+// "../../..", which takes the tree as it is and follows no link. Anything else
+// does if a name for it is found in a directory that does: by the statx that
+// is needed for its attributes anyway. Only when such a look fails is there
+// something to find out.
+
+// stat fills in the attributes of an inode, after making sure that it lies
+// below the root. Errors: vfs.ErrStale, vfs.ErrDelay, vfs.ErrWouldBlock.
+func (f *FS) stat(c *vfs.Call, i *inode, st *unix.Statx_t) error {
+	// As long as a descriptor is open for it nothing else can have its inode
+	// number.
+	h, err := f.hold(c, i, gradePath)
+	if err != nil {
+		return err
+	}
+	defer h.release()
+	if i.isDir() {
+		if err := fstatx(h.fd, st); err != nil {
+			return vfs.Cause(err)
+		}
+		if st.Nlink == 0 {
+			return vfs.ErrStale
+		}
+		return f.beneath(h.fd, i)
+	}
+	for range maxTries {
+		p := i.place.Load()
+		if p != nil {
+			seen, err := f.seen(c, i, p, st)
+			if seen || err != nil {
+				return err
+			}
+		}
+		if err := f.locate(c, i, h.fd); err != nil {
+			return err
+		}
+	}
+	return vfs.ErrDelay // it moves faster than we look
+}
+
+// maxTries is how often another place is looked at: the names of a file, and
+// two for what is moved meanwhile.
+const maxTries = maxOthers + 3
+
+// seen reports whether the inode, for which a descriptor is open, has the name
+// p in a directory below the root, and fills in its attributes.
+func (f *FS) seen(c *vfs.Call, i *inode, p *place, st *unix.Statx_t) (bool, error) {
+	parent, err := f.hold(c, p.parent, gradePath)
+	if err == vfs.ErrStale {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer parent.release()
+	err = statx(parent.fd, p.name.ptr(), unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT, st)
+	switch err {
+	case nil:
+	case unix.ENOENT, unix.ENOTDIR, unix.ESTALE:
+		return false, nil
+	default:
+		return false, vfs.Cause(err)
+	}
+	if !i.is(st) {
+		return false, nil
+	}
+	return f.beneath(parent.fd, p.parent) == nil, nil
+}
+
+// levels is "../../../": the 3n bytes before its NUL are n levels.
+const levels cstring = dots256 + dots256 + dots256 + dots256 + "\x00"
+
+const (
+	here     cstring = ".\x00"
+	parentOf cstring = "..\x00"
+
+	dots16  = "../../../../../../../../../../../../../../../../"
+	dots64  = dots16 + dots16 + dots16 + dots16
+	dots256 = dots64 + dots64 + dots64 + dots64
+
+	maxLevels = 1024 // at a time
+)
+
+// above looks at the directory n levels above fd.
+func above(fd, n int, st *unix.Statx_t) error {
+	if n <= maxLevels {
+		return statx(fd, levels[len(levels)-1-3*n:].ptr(), 0, st)
+	}
+	far, err := unix.Openat(fd, string(levels[:len(levels)-1]), unix.O_PATH|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(far)
+	return above(far, n-maxLevels, st)
+}
+
+// beneath returns nil if the directory, for which fd is open, is the root or
+// lies below it; else vfs.ErrStale.
+func (f *FS) beneath(fd int, dir *inode) error {
+	if dir == f.root {
+		return nil
+	}
+	var st unix.Statx_t
+	n := int(dir.depth.Load())
+	if n > 0 && above(fd, n, &st) == nil && f.isRoot(&st) {
+		return nil
+	}
+	var below unix.Statx_t
+	if err := fstatx(fd, &below); err != nil {
+		return vfs.Cause(err)
+	}
+	for n = 1; ; n++ {
+		if err := above(fd, n, &st); err != nil {
+			return vfs.Cause(err)
+		}
+		if f.isRoot(&st) {
+			dir.depth.Store(int32(n))
+			return nil
+		}
+		if sameObject(&st, &below) {
+			return vfs.ErrStale // the top of everything
+		}
+		below = st
+	}
+}
+
+func (f *FS) isRoot(st *unix.Statx_t) bool {
+	return f.root.is(st)
+}
+
+// resolveCached is RESOLVE_CACHED, since Linux 5.12: what is not in memory is
+// EAGAIN.
+const resolveCached = 0x20
+
+// how says how names are opened: where they are, below the directory, and
+// without waiting if the call may not.
+func (f *FS) how(c *vfs.Call, flags int) *unix.OpenHow {
+	how := &unix.OpenHow{Flags: uint64(flags | unix.O_NOFOLLOW | unix.O_CLOEXEC), Resolve: f.beneathFlags}
+	if !c.MayWait {
+		how.Resolve |= resolveCached
+	}
+	return how
+}
+
+// openAt opens a name in a directory, for its path only.
+func (f *FS) openAt(c *vfs.Call, dirfd int, name *byte) (int, error) {
+	how := f.how(c, unix.O_PATH)
+	fd, err := f.retry(c, func() (int, error) { return openat2(dirfd, name, how) })
+	switch {
+	case err == nil:
+		return fd, nil
+	case err == unix.EAGAIN && !c.MayWait:
+		return -1, vfs.ErrWouldBlock
+	case err == unix.EXDEV:
+		return -1, vfs.ErrAccess // a mount point
+	}
+	return -1, vfs.Cause(err)
+}
+
+// openPlace opens an inode that has no descriptor: at its name, so that this
+// stays in the kernel's memory as long as the descriptor is open.
+func (f *FS) openPlace(c *vfs.Call, i *inode) (int, error) {
+	if i.isDir() && i.mount.kernel {
+		if !c.MayWait {
+			return -1, vfs.ErrWouldBlock
+		}
+		return f.openID(c, i.mount, &i.handle)
+	}
+	for range maxTries {
+		if p := i.place.Load(); p != nil {
+			fd, err := f.openIf(c, i, p)
+			if fd >= 0 || err == vfs.ErrWouldBlock || err == vfs.ErrDelay {
+				return fd, err
+			}
+		}
+		if err := f.locate(c, i, -1); err != nil {
+			return -1, err
+		}
+	}
+	return -1, vfs.ErrDelay
+}
+
+// openIf opens the name p if it is the inode's, or returns -1.
+func (f *FS) openIf(c *vfs.Call, i *inode, p *place) (int, error) {
+	parent, err := f.hold(c, p.parent, gradePath)
+	if err != nil {
+		return -1, err
+	}
+	defer parent.release()
+	fd, err := f.openAt(c, parent.fd, p.name.ptr())
+	if err != nil {
+		return -1, err
+	}
+	var st unix.Statx_t
+	if fstatx(fd, &st) == nil && i.is(&st) {
+		if is, err := f.identify(i.mount, fd, &st); err == nil && is == i {
+			return fd, nil
+		}
+	}
+	unix.Close(fd)
+	return -1, nil
+}
+
+// locate finds where an inode is now and notes it as its place. fd is open for
+// it, or -1. The error is vfs.ErrStale if it is nowhere below the root, and
+// vfs.ErrDelay while a search goes on.
+func (f *FS) locate(c *vfs.Call, i *inode, fd int) error {
+	if !c.MayWait {
+		return vfs.ErrWouldBlock
+	}
+	failed := i.place.Load()
+	if p := i.others.take(failed); p != nil {
+		f.settle(i, p)
+		return nil
+	}
+	if fd < 0 && i.mount.kernel {
+		var err error
+		if fd, err = f.openID(c, i.mount, &i.handle); err != nil {
+			return err
+		}
+		defer unix.Close(fd)
+	}
+	if fd >= 0 {
+		p, err := f.whereIs(c, i, fd)
+		if err != nil {
+			return err
+		}
+		if p != nil {
+			f.settle(i, p)
+			return nil
+		}
+	}
+	// What is remembered is of use only if it is not what has just failed.
+	if parent, name, ok := f.rows.Get(i.key()); ok && (failed == nil || failed.name.String() != name || failed.parent.key() != parent) {
+		if dir, err := f.find(c, parent); err == nil {
+			i.place.Store(&place{dir, newCString(name)})
+			return nil
+		}
+	}
+	return f.search.wait(i.key())
+}
+
+// whereIs asks the kernel where the object is that fd is open for. It returns
+// nil if the kernel does not know a name that is below the root, and
+// vfs.ErrStale if there is none.
+func (f *FS) whereIs(c *vfs.Call, i *inode, fd int) (*place, error) {
+	var st unix.Statx_t
+	if err := fstatx(fd, &st); err != nil {
+		return nil, vfs.Cause(err)
+	}
+	if st.Nlink == 0 {
+		return nil, vfs.ErrStale
+	}
+	path, err := f.pathOf(fd)
+	if err != nil {
+		return nil, nil
+	}
+	below, ok := f.belowRoot(path)
+	if !ok {
+		// With one name, and that elsewhere, there is none here. A file whose
+		// names the kernel has forgotten has a path too, which is not its.
+		var there unix.Statx_t
+		z := newCString(path)
+		if st.Nlink == 1 && !i.isDir() && statx(unix.AT_FDCWD, z.ptr(), unix.AT_SYMLINK_NOFOLLOW, &there) == nil && sameObject(&st, &there) {
+			return nil, vfs.ErrStale
+		}
+		return nil, nil
+	}
+	dir := f.root
+	for {
+		name, rest, more := strings.Cut(below, "/")
+		if !more {
+			break
+		}
+		if dir, err = f.child(c, dir, name); err != nil || !dir.isDir() {
+			return nil, nil
+		}
+		below = rest
+	}
+	if below == "" || len(below) > vfs.MaxName {
+		return nil, nil
+	}
+	p := &place{dir, newCString(below)}
+	if seen, err := f.seen(c, i, p, &st); !seen {
+		return nil, err
+	}
+	return p, nil
+}
+
+// find returns the object that the map of places calls k.
+func (f *FS) find(c *vfs.Call, k handlemap.Key) (*inode, error) {
+	i, err := f.follow(c, k, maxLevels)
+	if err == vfs.ErrStale {
+		return nil, f.search.wait(k)
+	}
+	return i, err
+}
+
+// follow follows the map of places, from the root down to k. vfs.ErrStale: it
+// does not lead there.
+func (f *FS) follow(c *vfs.Call, k handlemap.Key, depth int) (*inode, error) {
+	if k == f.root.key() {
+		return f.root, nil
+	}
+	if !f.root.mount.kernel {
+		var h handle
+		h.setMap(k)
+		if i := f.inodes.get(&h); i != nil {
+			return i, nil
+		}
+	}
+	parent, name, ok := f.rows.Get(k)
+	if !ok || depth == 0 {
+		return nil, vfs.ErrStale
+	}
+	dir, err := f.follow(c, parent, depth-1)
+	if err != nil {
+		return nil, err
+	}
+	i, err := f.child(c, dir, name)
+	switch {
+	case err == nil && i.key() == k:
+		return i, nil
+	case err == nil, err == vfs.ErrNotExist, err == vfs.ErrNotDir, err == vfs.ErrAccess:
+		return nil, vfs.ErrStale
+	}
+	return nil, err
+}
+
+// note remembers a name that an inode was found under.
+func (f *FS) note(i *inode, p *place) {
+	old := i.place.Load()
+	if old != nil && *old == *p {
+		return
+	}
+	if old != nil && !i.isDir() {
+		i.others.add(old)
+	}
+	f.settle(i, p)
+}
+
+// settle makes p the place at which the inode is looked for.
+func (f *FS) settle(i *inode, p *place) {
+	i.place.Store(p)
+	f.rows.Put(i.key(), p.parent.key(), p.name.String())
+}

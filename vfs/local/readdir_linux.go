@@ -1,0 +1,136 @@
+package local
+
+import (
+	"encoding/binary"
+	"math"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"eddy.example/vfs"
+)
+
+// dirent is an entry as getdents64 returns it.
+type dirent struct {
+	ino  uint64
+	next int64 // where the one behind it begins
+	kind uint8
+	name []byte // valid as long as the buffer
+}
+
+func (e *dirent) isDot() bool {
+	return string(e.name) == "." || string(e.name) == ".."
+}
+
+// nextDirent takes an entry from a buffer of getdents64, which has one.
+func nextDirent(b []byte) (e dirent, rest []byte) {
+	const head = 8 + 8 + 2 + 1
+	size := binary.NativeEndian.Uint16(b[16:])
+	e = dirent{
+		ino:  binary.NativeEndian.Uint64(b),
+		next: int64(binary.NativeEndian.Uint64(b[8:])),
+		kind: b[18],
+		name: b[head:size],
+	}
+	for n, x := range e.name {
+		if x == 0 {
+			e.name = e.name[:n]
+			break
+		}
+	}
+	return e, b[size:]
+}
+
+// A cookie is the position behind an entry as the file system has it, and
+// firstPosition more, so that it is none of the protocol's.
+const firstPosition = uint64(vfs.FirstCookie)
+
+func cookieOf(position int64) vfs.Cookie { return vfs.Cookie(uint64(position) + firstPosition) }
+
+// position is where a listing goes on behind a cookie. ok is false for what
+// no cookie of ours is, and what lies at the end.
+func position(after vfs.Cookie) (at int64, ok bool) {
+	if after < vfs.FirstCookie {
+		return 0, true
+	}
+	p := uint64(after) - firstPosition
+	return int64(p), p <= math.MaxInt64
+}
+
+// listBuffer is what a listing works with.
+type listBuffer struct {
+	entries [32 << 10]byte
+	out     vfs.DirEntry
+}
+
+var listBuffers = sync.Pool{New: func() any { return new(listBuffer) }}
+
+// ReadDir reports entries. It reads them from a descriptor of its own, as that
+// has the position, in pieces of what the buffer holds.
+func (f *FS) ReadDir(c *vfs.Call, dir vfs.Object, after vfs.Cookie, want vfs.AttrMask, fill func(*vfs.DirEntry) bool) (eof bool, err error) {
+	d := dir.(*inode)
+	var st unix.Statx_t
+	if err := f.statDir(c, d, &st, vfs.PermRead); err != nil {
+		return false, err
+	}
+	if !c.MayWait {
+		return false, vfs.ErrWouldBlock
+	}
+	h, err := f.hold(c, d, gradePath)
+	if err != nil {
+		return false, err
+	}
+	defer h.release()
+	fd, err := f.retry(c, func() (int, error) {
+		return openat(h.fd, here.ptr(), unix.O_RDONLY|unix.O_DIRECTORY)
+	})
+	if err != nil {
+		return false, vfs.Cause(err)
+	}
+	defer unix.Close(fd)
+	at, ok := position(after)
+	if !ok {
+		return true, nil
+	}
+	if _, err := unix.Seek(fd, at, unix.SEEK_SET); err != nil {
+		if err == unix.EINVAL {
+			return true, nil // behind all that there can be
+		}
+		return false, vfs.Cause(err)
+	}
+	b := listBuffers.Get().(*listBuffer)
+	defer listBuffers.Put(b)
+	// Names and attributes lie behind the caller's right to search.
+	if want != 0 && f.check(c, d, &st, vfs.PermExec) != nil {
+		want = 0
+	}
+	for {
+		n, err := unix.Getdents(fd, b.entries[:])
+		if err != nil {
+			return false, vfs.Cause(err)
+		}
+		if n == 0 {
+			return true, nil
+		}
+		for list := b.entries[:n]; len(list) > 0; {
+			var e dirent
+			if e, list = nextDirent(list); e.isDot() {
+				continue
+			}
+			b.out = vfs.DirEntry{Name: string(e.name), Cookie: cookieOf(e.next), FileID: e.ino}
+			if want != 0 {
+				if i, err := f.entry(c, d, h.fd, b.out.Name, &st, false); err == nil {
+					b.out.Object, b.out.FileID = i, st.Ino
+					f.fill(&b.out.Attr, i, &st)
+				} else if err == vfs.ErrNotExist {
+					continue // removed meanwhile
+				}
+			}
+			more := fill(&b.out)
+			b.out = vfs.DirEntry{}
+			if !more {
+				return false, nil
+			}
+		}
+	}
+}

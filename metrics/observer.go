@@ -40,18 +40,17 @@ type procedure struct {
 	stripes                []stripe
 }
 
-// stripe fills whole cache lines.
+// stripe fills whole cache lines, four.
 type stripe struct {
 	statuses [statuses]atomic.Int64
 	buckets  [len(bounds) + 1]atomic.Int64
 	nanos    atomic.Int64
-	_        [16]byte
 }
 
 // bounds are the upper ends of the histogram's buckets, from what a call in
 // memory takes to what a disk takes that is about to fail.
 var bounds = [...]time.Duration{
-	25 * time.Microsecond, 50 * time.Microsecond,
+	5 * time.Microsecond, 10 * time.Microsecond, 25 * time.Microsecond, 50 * time.Microsecond,
 	100 * time.Microsecond, 250 * time.Microsecond, 500 * time.Microsecond,
 	1 * time.Millisecond, 2500 * time.Microsecond, 5 * time.Millisecond,
 	10 * time.Millisecond, 25 * time.Millisecond, 50 * time.Millisecond,

@@ -80,13 +80,14 @@ func steps(long bool) []step {
 	)
 }
 
-var e2ePrograms = []string{"ip", "nfs-ls", "showmount", "rpcbind", "tcpdump", "tshark", "qemu-system-x86_64", "busybox", "modprobe", "zstd", "xz",
+var e2ePrograms = []string{"ip", "nfs-ls", "showmount", "rpcbind", "tcpdump", "tshark", "qemu-system-x86_64", "busybox", "modprobe", "zstd", "xz", "chromium",
 	"mkfs.btrfs", "mkfs.ext4", "mkfs.xfs", "mount"}
 
 // debian names the package of each program that a step may need. .ci/run
 // installs them.
 var debian = map[string]string{
 	"busybox":            "busybox-static",
+	"chromium":           "chromium",
 	"gcc":                "gcc",
 	"ip":                 "iproute2",
 	"mkfs.btrfs":         "btrfs-progs",

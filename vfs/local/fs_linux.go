@@ -160,7 +160,7 @@ func (f *FS) openRoot(path string) error {
 	if err := errors.Join(fstatx(fd, &st), unix.Fstatfs(fd, &s)); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	f.fsType = fsTypeName(int64(s.Type))
+	f.fsType = fsTypeName(uint32(s.Type))
 	if f.root, err = f.identify(m, fd, &st); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
@@ -272,8 +272,8 @@ func (f *FS) Statfs(c *vfs.Call, o vfs.Object, out *vfs.Statfs) error {
 func (f *FS) Limits() vfs.Limits { return vfs.DefaultLimits() }
 
 // fsTypeName is the name of a file system by its magic number.
-func fsTypeName(magic int64) string {
-	switch uint32(magic) {
+func fsTypeName(magic uint32) string {
+	switch magic {
 	case unix.EXT4_SUPER_MAGIC:
 		return "ext4"
 	case unix.XFS_SUPER_MAGIC:
@@ -291,5 +291,5 @@ func fsTypeName(magic int64) string {
 	case unix.FUSE_SUPER_MAGIC:
 		return "fuse"
 	}
-	return "0x" + strconv.FormatUint(uint64(uint32(magic)), 16)
+	return "0x" + strconv.FormatUint(uint64(magic), 16)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"os"
 	"strconv"
 	"strings"
@@ -25,6 +26,8 @@ type mount struct {
 	named     bool // nameToHandle works
 	nameFlags int
 	kernel    bool // openByHandle works, and is to be used
+
+	lastPosition int64 // in any directory
 
 	commits commits // of names
 }
@@ -65,7 +68,11 @@ func newMount(fd int, want Handles) (*mount, error) {
 		return nil, err
 	}
 	m.fsid = fsidOf(fd, &s)
-	m.overlay = int64(s.Type) == unix.OVERLAYFS_SUPER_MAGIC
+	m.lastPosition = math.MaxInt64
+	if uint32(s.Type) == unix.TMPFS_MAGIC {
+		m.lastPosition = math.MaxInt32 // a seek beyond it leads to the beginning
+	}
+	m.overlay = uint32(s.Type) == unix.OVERLAYFS_SUPER_MAGIC
 	// Where the file system has no handles to open it may still have them as
 	// names.
 	var id fileID
@@ -98,7 +105,7 @@ func fsidOf(fd int, s *unix.Statfs_t) uint64 {
 		n     uint8
 		bytes [16]byte
 	}
-	if s.Type != unix.BTRFS_SUPER_MAGIC {
+	if uint32(s.Type) != unix.BTRFS_SUPER_MAGIC {
 		_, _, e := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), getFSUUID, uintptr(unsafe.Pointer(&uuid)))
 		if e == 0 && uuid.n == 16 && uuid.bytes != [16]byte{} {
 			return binary.BigEndian.Uint64(uuid.bytes[:8]) ^ binary.BigEndian.Uint64(uuid.bytes[8:])

@@ -2,7 +2,6 @@ package local
 
 import (
 	"encoding/binary"
-	"math"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -41,22 +40,6 @@ func nextDirent(b []byte) (e dirent, rest []byte) {
 	return e, b[size:]
 }
 
-// A cookie is the position behind an entry as the file system has it, and
-// firstPosition more, so that it is none of the protocol's.
-const firstPosition = uint64(vfs.FirstCookie)
-
-func cookieOf(position int64) vfs.Cookie { return vfs.Cookie(uint64(position) + firstPosition) }
-
-// position is where a listing goes on behind a cookie. ok is false for what
-// no cookie of ours is, and what lies at the end.
-func position(after vfs.Cookie) (at int64, ok bool) {
-	if after < vfs.FirstCookie {
-		return 0, true
-	}
-	p := uint64(after) - firstPosition
-	return int64(p), p <= math.MaxInt64
-}
-
 // listBuffer is what a listing works with.
 type listBuffer struct {
 	entries [32 << 10]byte
@@ -88,8 +71,8 @@ func (f *FS) ReadDir(c *vfs.Call, dir vfs.Object, after vfs.Cookie, want vfs.Att
 		return false, vfs.Cause(err)
 	}
 	defer unix.Close(fd)
-	at, ok := position(after)
-	if !ok {
+	order, at := orderOf(after)
+	if at > d.mount.lastPosition {
 		return true, nil
 	}
 	if _, err := unix.Seek(fd, at, unix.SEEK_SET); err != nil {
@@ -112,12 +95,16 @@ func (f *FS) ReadDir(c *vfs.Call, dir vfs.Object, after vfs.Cookie, want vfs.Att
 		if n == 0 {
 			return true, nil
 		}
+		if order == orderUnknown {
+			order = orderIn(b.entries[:n])
+		}
 		for list := b.entries[:n]; len(list) > 0; {
 			var e dirent
 			if e, list = nextDirent(list); e.isDot() {
 				continue
 			}
-			b.out = vfs.DirEntry{Name: string(e.name), Cookie: cookieOf(e.next), FileID: e.ino}
+			b.out = vfs.DirEntry{Name: string(e.name), Cookie: order.cookie(at, e.next), FileID: e.ino}
+			at = e.next
 			if want != 0 {
 				if i, err := f.entry(c, d, h.fd, b.out.Name, &st, false); err == nil {
 					b.out.Object, b.out.FileID = i, st.Ino

@@ -12,8 +12,7 @@ import (
 
 // Cp is "eddy cp".
 type Cp struct {
-	From      []string `arg:"" name:"from" help:"What to copy: nfs://HOST[:PORT]/PATH or a local name, any number."`
-	To        string   `arg:"" name:"to" help:"Where to: a file or a directory, local or nfs://."`
+	Paths     []string `arg:"" name:"from… to" help:"What to copy, and last where to: names of local files and directories or nfs://HOST[:PORT]/PATH."`
 	Recursive bool     `short:"r" help:"Directories too, with all that is in them; symbolic links in them stay links."`
 	Preserve  bool     `short:"p" help:"Keep mode and time of change."`
 }
@@ -22,19 +21,24 @@ type Cp struct {
 func (c *Cp) Run() error { return run(c.run) }
 
 func (c *Cp) run(e *env) error {
-	to, err := openTarget(e, c.To)
+	last := len(c.Paths) - 1
+	if last < 1 {
+		return hintf(nil, "what to copy, and where to? eddy cp FROM… TO")
+	}
+	from, into := c.Paths[:last], c.Paths[last]
+	to, err := openTarget(e, into)
 	if err != nil {
 		return err
 	}
 	defer to.tree.close()
-	if len(c.From) > 1 && to.name != "" {
-		return hintf(nil, "%s: not a directory, so there is no room for %d files", c.To, len(c.From))
+	if len(from) > 1 && to.name != "" {
+		return hintf(nil, "%s: not a directory, so there is no room for %d files", into, len(from))
 	}
 	p := newProgress(e)
 	defer p.stop()
 	job := &copying{Cp: c, env: e, to: to.tree, progress: p}
-	for _, from := range c.From {
-		if err := job.from1(from, to); err != nil {
+	for _, f := range from {
+		if err := job.one(f, into, to); err != nil {
 			return err
 		}
 	}
@@ -132,9 +136,10 @@ type copying struct {
 	skipped  int
 }
 
-func (c *copying) from1(from string, to *target) error {
-	if !isRemote(from) && !isRemote(c.To) {
-		return hintf(nil, "%s and %s are both local: that is what cp is for", from, c.To)
+// one copies one of the names given.
+func (c *copying) one(from, into string, to *target) error {
+	if !isRemote(from) && !isRemote(into) {
+		return hintf(nil, "%s and %s are both local: that is what cp is for", from, into)
 	}
 	tree, n, err := openOrigin(c.env, from)
 	if err != nil {
@@ -150,7 +155,7 @@ func (c *copying) from1(from string, to *target) error {
 	case n.isDir() && !c.Recursive:
 		return hintf(nil, "%s: is a directory: -r copies it with all that is in it", from)
 	case !validName(name):
-		return hintf(nil, "%s: the copy needs a name: end %s with one", from, c.To)
+		return hintf(nil, "%s: the copy needs a name: end %s with one", from, into)
 	case c.within(n, to.dir):
 		return hintf(nil, "%s: a directory can't be copied into itself", from)
 	}
@@ -195,6 +200,8 @@ func (c *copying) file(n, dir *node, name string) error {
 		return err
 	case old != nil && c.same(old, n):
 		return hintf(nil, "%s: this is the file that is to be copied", c.to.nameOf(old))
+	case old != nil && old.isLink():
+		return hintf(nil, "%s: is a symbolic link: remove it, or copy to where it leads", c.to.nameOf(old))
 	case old != nil && old.isDir():
 		return hintf(nil, "%s: is a directory, and %s is a file", c.to.nameOf(old), c.from.nameOf(n))
 	}
@@ -203,7 +210,7 @@ func (c *copying) file(n, dir *node, name string) error {
 		return err
 	}
 	defer closeFile(from)
-	made, to, err := c.to.create(c.ctx, dir, name, c.mode(n))
+	made, to, err := c.to.create(c.ctx, dir, name, c.mode(n), old)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package client
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
 	"fmt"
 	"net"
 	"net/netip"
@@ -12,15 +13,19 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
-	billy "github.com/go-git/go-billy/v5/memfs"
+	"github.com/go-git/go-billy/v5"
+	memory "github.com/go-git/go-billy/v5/memfs"
 	gonfs "github.com/willscott/go-nfs"
 	"github.com/willscott/go-nfs/helpers"
 	"go.uber.org/goleak"
 
 	eddy "eddy.example"
+	"eddy.example/rpc"
 	"eddy.example/vfs/export"
 	"eddy.example/vfs/memfs"
+	"eddy.example/xprt"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -61,12 +66,20 @@ func serveMem(t testing.TB) (string, *memfs.FS) {
 	return serve(t, open0("/", fs)), fs
 }
 
+// changeable takes changes of mode, owner and times, and forgets them.
+type changeable struct{ billy.Filesystem }
+
+func (changeable) Chmod(string, os.FileMode) error            { return nil }
+func (changeable) Lchown(string, int, int) error              { return nil }
+func (changeable) Chown(string, int, int) error               { return nil }
+func (changeable) Chtimes(string, time.Time, time.Time) error { return nil }
+
 // serveGoNFS serves a tree in memory by another implementation.
 func serveGoNFS(t testing.TB) string {
 	t.Helper()
 	l := listen(t)
 	gonfs.Log.SetLevel(gonfs.PanicLevel)
-	handler := helpers.NewCachingHandler(helpers.NewNullAuthHandler(billy.New()), 1024)
+	handler := helpers.NewCachingHandler(helpers.NewNullAuthHandler(changeable{memory.New()}), 1024)
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &gonfs.Server{Handler: handler, Context: ctx}
 	var serving sync.WaitGroup
@@ -188,3 +201,32 @@ func prefixes(s ...string) (list []netip.Prefix) {
 }
 
 func itoa(i int) string { return strconv.Itoa(i) }
+
+func hexOf(b []byte) string { return hex.EncodeToString(b) }
+
+// bare is a program of nothing but NULL.
+type bare uint32
+
+func (p bare) Program() (prog, low, high uint32)           { return uint32(p), 3, 3 }
+func (bare) Proc(uint32, uint32) (*rpc.Proc, bool)         { return nil, false }
+func (bare) Place(*rpc.Header, []byte) (int, uint64, bool) { return 0, 0, false }
+func (bare) Serve(*rpc.Call) error                         { return rpc.ErrProcUnavail }
+
+// serveProgram serves a program of nothing but NULL.
+func serveProgram(t testing.TB, prog uint32) string {
+	t.Helper()
+	l := listen(t)
+	var calls rpc.Server
+	if err := calls.Register(bare(prog)); err != nil {
+		t.Fatal(err)
+	}
+	transport := xprt.New(xprt.Config{Workers: 1}, &calls)
+	var serving sync.WaitGroup
+	serving.Go(func() { transport.Serve(l) })
+	t.Cleanup(func() {
+		transport.Close()
+		calls.Shutdown(context.Background())
+		serving.Wait()
+	})
+	return urlOf(l)
+}

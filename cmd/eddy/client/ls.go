@@ -2,7 +2,6 @@ package client
 
 import (
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -107,29 +106,27 @@ func (c *Ls) line(e *env, r *remote, n *node) error {
 	return err
 }
 
-// fileMode is type and mode as package fs has them, which prints them.
-func fileMode(a *nfs3.Fattr3) fs.FileMode {
-	m := fs.FileMode(a.Mode & 0o777)
-	for bit, flag := range map[uint32]fs.FileMode{0o4000: fs.ModeSetuid, 0o2000: fs.ModeSetgid, 0o1000: fs.ModeSticky} {
-		if a.Mode&bit != 0 {
-			m |= flag
+// fileMode is type and mode as ls shows them.
+func fileMode(a *nfs3.Fattr3) string {
+	const letters = "?-dbclsp" // by ftype3
+	m := []byte("?rwxrwxrwx")
+	if int(a.Type) < len(letters) && a.Type > 0 {
+		m[0] = letters[a.Type]
+	}
+	for i := range 9 {
+		if a.Mode>>(8-i)&1 == 0 {
+			m[1+i] = '-'
 		}
 	}
-	switch a.Type {
-	case nfs3.NF3DIR:
-		m |= fs.ModeDir
-	case nfs3.NF3BLK:
-		m |= fs.ModeDevice
-	case nfs3.NF3CHR:
-		m |= fs.ModeDevice | fs.ModeCharDevice
-	case nfs3.NF3LNK:
-		m |= fs.ModeSymlink
-	case nfs3.NF3SOCK:
-		m |= fs.ModeSocket
-	case nfs3.NF3FIFO:
-		m |= fs.ModeNamedPipe
+	for i, special := range []byte("sst") { // set-user-ID, set-group-ID, sticky
+		if x := &m[3+3*i]; a.Mode>>(11-i)&1 != 0 {
+			if *x == '-' {
+				special -= 'a' - 'A'
+			}
+			*x = special
+		}
 	}
-	return m
+	return string(m)
 }
 
 func timeOf(t nfs3.NFSTime3) time.Time { return time.Unix(int64(t.Seconds), int64(t.Nseconds)) }

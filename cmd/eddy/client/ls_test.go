@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"eddy.example/nfs3"
 	"eddy.example/vfs/memfs"
 )
 
@@ -83,7 +84,7 @@ func TestNobodyThere(t *testing.T) {
 	l.Close()
 	for _, c := range []command{
 		&Ls{URL: []string{u}}, &Cat{URL: []string{u}}, &Stat{URL: []string{u}}, &Rm{URL: []string{u}},
-		&Ping{URL: u, Count: 1}, &Cp{From: []string{u}, To: t.TempDir()}, &Cp{From: []string{"/etc/passwd"}, To: u},
+		&Ping{URL: u, Count: 1}, &Cp{Paths: []string{u, t.TempDir()}}, &Cp{Paths: []string{"/etc/passwd", u}},
 	} {
 		fails(t, c, "nobody listens")
 	}
@@ -114,7 +115,7 @@ func TestLinks(t *testing.T) {
 		}
 	}
 	fails(t, &Cat{URL: []string{u + "/loop"}}, "too many symbolic links")
-	if got := must(t, &Ls{URL: []string{u + "/rel"}, Long: true}); !strings.HasSuffix(got, "rel -> dir\n") || got[0] != 'L' {
+	if got := must(t, &Ls{URL: []string{u + "/rel"}, Long: true}); !strings.HasSuffix(got, "rel -> dir\n") || got[0] != 'l' {
 		t.Errorf("%q", got)
 	}
 	must(t, &Rm{URL: []string{u + "/rel"}, Recursive: true})
@@ -124,4 +125,18 @@ func TestLinks(t *testing.T) {
 
 	inner := serve(t, open0("/export", fs))
 	fails(t, &Cat{URL: []string{inner + "/export/abs"}}, "leads out of the export")
+}
+
+func TestFileMode(t *testing.T) {
+	for want, a := range map[string]nfs3.Fattr3{
+		"-rw-r-----": {Type: nfs3.NF3REG, Mode: 0o640},
+		"drwxrwxrwt": {Type: nfs3.NF3DIR, Mode: 0o1777},
+		"-rwsr-Sr-T": {Type: nfs3.NF3REG, Mode: 0o7744},
+		"crw-------": {Type: nfs3.NF3CHR, Mode: 0o600},
+		"?---------": {Type: 99},
+	} {
+		if got := fileMode(&a); got != want {
+			t.Errorf("%+v is %s, want %s", a, got, want)
+		}
+	}
 }

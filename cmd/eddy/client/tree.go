@@ -12,8 +12,8 @@ type tree interface {
 
 	// look finds an entry of a directory, nil if there is none.
 	look(ctx context.Context, dir *node, name string) (*node, error)
-	// create makes an empty file, or one that there is empty.
-	create(ctx context.Context, dir *node, name string, mode uint32) (*node, sink, error)
+	// create makes an empty file; old, if not nil, is what there is of this name.
+	create(ctx context.Context, dir *node, name string, mode uint32, old *node) (*node, sink, error)
 	mkdir(ctx context.Context, dir *node, name string, mode uint32) (*node, error)
 	symlink(ctx context.Context, dir *node, name, text string) error
 	// keep gives n the mode and the times of like.

@@ -93,7 +93,7 @@ func (t *localTree) open(_ context.Context, n *node) (source, error) {
 	return &localFile{f, n.attr.Size}, nil
 }
 
-func (t *localTree) create(_ context.Context, dir *node, name string, mode uint32) (*node, sink, error) {
+func (t *localTree) create(_ context.Context, dir *node, name string, mode uint32, _ *node) (*node, sink, error) {
 	p := path.Join(dir.path, name)
 	f, err := t.root.OpenFile(p, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, fs.FileMode(mode&0o777))
 	if err != nil {

@@ -37,11 +37,18 @@ func (t remoteTree) look(ctx context.Context, dir *node, name string) (*node, er
 	return n, t.explain(dir, name, err)
 }
 
-func (t remoteTree) create(ctx context.Context, dir *node, name string, mode uint32) (*node, sink, error) {
-	how := nfs3.Createhow3{Mode: nfs3.UNCHECKED, ObjAttributes: nfs3.Sattr3{
-		Mode: nfs3.SetMode3{SetIt: true, Mode: mode},
-		Size: nfs3.SetSize3{SetIt: true},
-	}}
+// create makes a file or empties old. Not every server takes a size with CREATE.
+func (t remoteTree) create(ctx context.Context, dir *node, name string, mode uint32, old *node) (*node, sink, error) {
+	if old != nil {
+		if old.attr.Size > 0 {
+			_, err := t.r.Setattr(ctx, old.fh, &nfs3.Sattr3{Size: nfs3.SetSize3{SetIt: true}}, nil)
+			if err != nil {
+				return nil, nil, t.explain(dir, name, err)
+			}
+		}
+		return old, &remoteFile{r: t.r, node: old}, nil
+	}
+	how := nfs3.Createhow3{Mode: nfs3.GUARDED, ObjAttributes: nfs3.Sattr3{Mode: nfs3.SetMode3{SetIt: true, Mode: mode}}}
 	res, err := t.r.Create(ctx, dir.fh, name, &how)
 	if err != nil {
 		return nil, nil, t.explain(dir, name, err)

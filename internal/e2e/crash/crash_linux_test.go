@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"eddy.example/vfs"
@@ -45,8 +46,8 @@ func TestPowerCut(t *testing.T) {
 			for _, cut := range cuts {
 				if wrong := r.lost(t, cut, uint64(cut)); len(wrong) > 0 {
 					t.Errorf("cut at %d of %d:", cut, r.last())
-					for _, w := range wrong[:min(len(wrong), 10)] {
-						t.Error(w)
+					for name, w := range wrong {
+						t.Errorf("%s; %s had done:\n%v", strings.Join(w, "\n"), name, r.client(name).history.until(cut))
 					}
 					if bad++; bad == 5 {
 						t.Fatal("and so on")
@@ -100,7 +101,7 @@ func TestLossIsSeen(t *testing.T) {
 			cuts := r.cuts(40, rand.New(rand.NewPCG(c.seed, 0)))
 			for i, cut := range cuts {
 				if wrong := r.lost(t, cut, uint64(cut)); len(wrong) > 0 {
-					t.Logf("seen by cut %d of %d, at %d of %d: %s", i+1, len(cuts), cut, r.last(), wrong[0])
+					t.Logf("seen by cut %d of %d, at %d of %d: %v", i+1, len(cuts), cut, r.last(), wrong)
 					return
 				}
 			}

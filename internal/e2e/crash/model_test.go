@@ -19,6 +19,9 @@ type op struct {
 	// in part; but names are changed all or not at all.
 	apply func(m *model, doubt bool)
 	names bool
+	// half, if there is one, does to names what a file system that is known for it may
+	// leave of an operation in doubt.
+	half func(m *model)
 }
 
 const never = math.MaxInt
@@ -26,31 +29,38 @@ const never = math.MaxInt
 // history is what one client did, one operation after the other.
 type history []op
 
-// at returns the models of what may be there after a power cut: there are two if
+// at returns the models of what may be there after a power cut: there are several if
 // the cut hits an operation on names.
-func (h history) at(cut int) []*model {
-	models := []*model{newModel()}
-	for _, o := range h {
-		if o.sent >= cut {
-			break
-		}
-		if o.acked > cut && o.names {
-			without := h.before(o.sent)
-			models = append(models, without)
-		}
-		o.apply(models[0], o.acked > cut)
+func (h history) at(cut int) (models []*model) {
+	done := h.until(cut)
+	last := len(done) - 1
+	if last < 0 || done[last].acked <= cut || !done[last].names {
+		return []*model{done.model(cut)}
+	}
+	without := done[:last].model(cut)
+	models = []*model{done.model(cut), without}
+	if half := done[last].half; half != nil {
+		m := done[:last].model(cut)
+		half(m)
+		models = append(models, m)
 	}
 	return models
 }
 
-// before is the model without what was sent at a moment or later.
-func (h history) before(sent int) *model {
+// until is what had been sent before a moment.
+func (h history) until(moment int) history {
+	i := slices.IndexFunc(h, func(o op) bool { return o.sent >= moment })
+	if i < 0 {
+		return h
+	}
+	return h[:i]
+}
+
+// model is what all of h, as promised at a moment, makes.
+func (h history) model(moment int) *model {
 	m := newModel()
 	for _, o := range h {
-		if o.sent >= sent {
-			break
-		}
-		o.apply(m, false)
+		o.apply(m, o.acked > moment)
 	}
 	return m
 }
@@ -111,12 +121,24 @@ func (m *model) make(id, dir int, name string, n *node) {
 		n.entries = make(map[string]int)
 	}
 	m.nodes[id] = n
-	m.nodes[dir].entries[name] = id
+	m.nodes[dir].set(name, id)
+}
+
+// set and clear change a directory, and so its mtime.
+
+func (n *node) set(name string, id int) {
+	n.entries[name] = id
+	n.mtime = nil
+}
+
+func (n *node) clear(name string) {
+	delete(n.entries, name)
+	n.mtime = nil
 }
 
 func (m *model) link(id, dir int, name string) {
 	m.nodes[id].links++
-	m.nodes[dir].entries[name] = id
+	m.nodes[dir].set(name, id)
 }
 
 func (m *model) unlink(dir int, name string) {
@@ -124,7 +146,7 @@ func (m *model) unlink(dir int, name string) {
 	if !ok {
 		return
 	}
-	delete(m.nodes[dir].entries, name)
+	m.nodes[dir].clear(name)
 	if n := m.nodes[id]; n.links > 1 {
 		n.links--
 	} else {
@@ -138,8 +160,8 @@ func (m *model) rename(from int, fromName string, to int, toName string) {
 		return // two names of one object stay, RFC 1813 §3.3.14
 	}
 	m.unlink(to, toName)
-	delete(m.nodes[from].entries, fromName)
-	m.nodes[to].entries[toName] = id
+	m.nodes[from].clear(fromName)
+	m.nodes[to].set(toName, id)
 	m.nodes[id].parent = to
 }
 
@@ -175,7 +197,7 @@ func TestHistoryAt(t *testing.T) {
 	create := func(sent, acked, id int, name string) op {
 		return op{sent, acked, "create " + name, func(m *model, doubt bool) {
 			m.make(id, own, name, &node{kind: nfs3.NF3REG, doubtful: doubt})
-		}, true}
+		}, true, nil}
 	}
 	h := history{create(10, 20, 5, "a"), create(20, 30, 6, "b"), create(35, never, 7, "c")}
 	for cut, want := range map[int][]string{

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -124,7 +125,7 @@ func (r *recording) work(t *testing.T, dir string, c config) {
 		for j := range perConnection {
 			n := i*perConnection + j
 			cl := &client{
-				name: clientName(n), nfs: conn, rnd: rand.New(rand.NewPCG(c.seed, uint64(n))), clock: r.dev.Now,
+				name: clientName(n), nfs: conn, rnd: rand.New(rand.NewPCG(c.seed, uint64(n))), clock: r.dev.Now, twice: r.kind == "btrfs",
 				model: newModel(), nextID: firstID, number: number,
 			}
 			if cl.handles, err = roots(conn, cl.name); err != nil {
@@ -186,8 +187,12 @@ func (r *recording) cuts(n int, rnd *rand.Rand) []int {
 	return sorted(seen)
 }
 
-// lost cuts the power and says what is wrong then.
-func (r *recording) lost(t *testing.T, cut int, seed uint64) (wrong []string) {
+func (r *recording) client(name string) *client {
+	return r.clients[slices.IndexFunc(r.clients, func(c *client) bool { return c.name == name })]
+}
+
+// lost cuts the power and says what is wrong then, of the names of each client.
+func (r *recording) lost(t *testing.T, cut int, seed uint64) map[string][]string {
 	t.Helper()
 	image := r.dev.Image(t, cut, seed)
 	defer image.Close()
@@ -202,16 +207,20 @@ func (r *recording) lost(t *testing.T, cut int, seed uint64) (wrong []string) {
 	}()
 	dir := filepath.Join(t.TempDir(), "image")
 	mkdir(t, dir)
-	if err := loopfs.Mount(dev.Path(), r.kind, dir); err != nil {
-		return []string{err.Error()}
+	// Looking must not change what the next one sees.
+	if err := loopfs.Mount(dev.Path(), r.kind, dir, "-o", "noatime"); err != nil {
+		t.Fatalf("cut at %d: %v", cut, err)
 	}
 	defer func() {
 		if err := loopfs.Unmount(dir); err != nil {
 			t.Fatal(err)
 		}
 	}()
+	wrong := make(map[string][]string)
 	for _, c := range r.clients {
-		wrong = append(wrong, compare(c.history.at(cut), dir, c.name)...)
+		if w := compare(c.history.at(cut), dir, c.name); len(w) > 0 {
+			wrong[c.name] = w
+		}
 	}
 	return wrong
 }

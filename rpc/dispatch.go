@@ -126,7 +126,7 @@ var nullProc = Proc{Name: "NULL", ReadOnly: true}
 // attempt runs a call on its worker.
 func (s *Server) attempt(c *Call) {
 	c.want = 0
-	err := s.run(c)
+	err := s.runHere(c)
 	if !wouldBlock(err) {
 		s.conclude(c, err)
 		s.send(c)
@@ -194,12 +194,21 @@ func (s *Server) Resume(r *xprt.Record) {
 
 func wouldBlock(err error) bool { return err != nil && errors.Is(err, ErrWouldBlock) }
 
-// run calls the program.
-func (s *Server) run(c *Call) (err error) {
+// runHere runs a call on its worker, where everybody else waits for its end.
+func (s *Server) runHere(c *Call) error {
 	if c.proc == &nullProc {
 		c.Reply(nil)
 		return nil
 	}
+	mark := &s.flights.list(c).loop
+	mark.enter(c)
+	err := s.run(c)
+	mark.leave()
+	return err
+}
+
+// run calls the program.
+func (s *Server) run(c *Call) (err error) {
 	defer s.recovered(&c.Header, &err)
 	return c.prog.Serve(c)
 }

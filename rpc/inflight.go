@@ -20,7 +20,7 @@ type CallInfo struct {
 	UID     uint32         `json:"uid"`     // that the caller claims; Nobody without one
 	Machine string         `json:"machine"` // that the caller claims to be, in valid UTF-8
 
-	Since time.Time `json:"since"` // it has left its event loop
+	Since time.Time `json:"since"` // it has left its event loop; to the second if that is stuck
 	State CallState `json:"state"`
 }
 
@@ -32,6 +32,7 @@ const (
 	CallRunning CallState = "running" // served on a waiting goroutine
 	CallQueued  CallState = "queued"  // waits for such a goroutine
 	CallWaiting CallState = "waiting" // waits for pages, or for the end of the call that it repeats
+	CallStuck   CallState = "stuck"   // does not return on its event loop, where nothing else gets on
 )
 
 // flights are the calls that have left their event loop. A call enters and
@@ -47,7 +48,8 @@ const flightLists = 32
 type flightList struct {
 	mu    sync.Mutex
 	first *Call
-	_     [48]byte // so that workers do not share cache lines
+	loop  loopMark
+	_     [64]byte // so that workers do not share cache lines
 }
 
 // flight is a call's place in its list, and a copy of what Serve may change.
@@ -102,7 +104,8 @@ func (f *flights) leave(c *Call) {
 
 // Calls describes the calls that have left their event loops because they would
 // have blocked there, oldest first. All others are over before anybody could
-// look. Any goroutine may call it.
+// look; one that is not has stuck its event loop, and is listed as stuck after
+// some seconds. Any goroutine may call it.
 func (s *Server) Calls() []CallInfo {
 	s.setup()
 	var infos []CallInfo
@@ -113,6 +116,9 @@ func (s *Server) Calls() []CallInfo {
 			infos = append(infos, c.info())
 		}
 		l.mu.Unlock()
+		if info, ok := s.stuck(&l.loop); ok {
+			infos = append(infos, info)
+		}
 	}
 	slices.SortFunc(infos, func(a, b CallInfo) int { return a.Since.Compare(b.Since) })
 	return infos

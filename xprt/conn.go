@@ -138,6 +138,10 @@ func (c *Conn) Network() string { return c.network }
 // Worker is the number of the worker that the connection belongs to, from 0 on.
 func (c *Conn) Worker() int { return c.w.id }
 
+// Ticked is when the worker was last told the time. That is every second, as
+// long as the handler returns.
+func (c *Conn) Ticked() time.Time { return time.Unix(0, c.w.ticked.Load()) }
+
 // Datagram reports whether records are datagrams: they may be lost, and
 // replies are short.
 func (c *Conn) Datagram() bool { return c.packet != nil }

@@ -28,6 +28,7 @@ type times struct {
 // tick looks at the deadlines of all connections.
 func (w *worker) tick(n int) {
 	w.now = w.t.cfg.Clock.Now()
+	w.ticked.Store(w.now.UnixNano())
 	owing := !w.starved.empty()
 	for i := 0; i < len(w.conns); i++ {
 		owing = w.conns[i].tick(w.now) || owing

@@ -56,6 +56,7 @@ type worker struct {
 	owing    atomic.Bool // peers have something to take, or records wait for pages: tick me soon
 	load     atomic.Int64
 	foreign  atomic.Int64 // bytes of backends' memory that are queued
+	ticked   atomic.Int64 // now, in Unix ns
 	longest  atomic.Int64 // since when a peer has taken nothing, in Unix ns; or 0
 	counters counters
 }
@@ -98,6 +99,7 @@ const (
 
 func newWorker(t *Transport, id int) (*worker, error) {
 	w := &worker{t: t, id: id, now: t.cfg.Clock.Now()}
+	w.ticked.Store(w.now.UnixNano())
 	w.store.max = t.cfg.RecvBudget / t.cfg.Workers
 	w.pool = bufpool.New(bufpool.Config{Cap: t.cfg.PoolCap, Wake: w.poolWake})
 	if err := w.poll.init(w); err != nil {

@@ -1,6 +1,7 @@
 package loopfs
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -79,14 +80,16 @@ func split(opts []string) (mount, mkfs []string) {
 	return mount, mkfs
 }
 
-// Memory returns a sparse file of that many bytes that has no name and lives in
-// memory.
+// Memory returns a sparse file of that many bytes in no directory, which
+// lives in memory.
 func Memory(size int64) (*os.File, error) {
-	fd, err := unix.MemfdCreate("image", unix.MFD_CLOEXEC)
+	// mkfs.btrfs takes files of one name for one file.
+	name := "image-" + rand.Text()
+	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
 	if err != nil {
 		return nil, fmt.Errorf("loopfs: memfd_create: %w", err)
 	}
-	f := os.NewFile(uintptr(fd), "image")
+	f := os.NewFile(uintptr(fd), name)
 	if err := f.Truncate(size); err != nil {
 		f.Close()
 		return nil, fmt.Errorf("loopfs: %w", err)

@@ -2,6 +2,7 @@ package local
 
 import (
 	"encoding/binary"
+	"math"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -72,7 +73,7 @@ func (f *FS) ReadDir(c *vfs.Call, dir vfs.Object, after vfs.Cookie, want vfs.Att
 	}
 	defer unix.Close(fd)
 	order, at := orderOf(after)
-	if at > d.mount.lastPosition {
+	if at == math.MaxInt64 || at > d.mount.lastPosition {
 		return true, nil
 	}
 	if _, err := unix.Seek(fd, at, unix.SEEK_SET); err != nil {
@@ -83,9 +84,11 @@ func (f *FS) ReadDir(c *vfs.Call, dir vfs.Object, after vfs.Cookie, want vfs.Att
 	}
 	b := listBuffers.Get().(*listBuffer)
 	defer listBuffers.Put(b)
-	// Names and attributes lie behind the caller's right to search.
-	if want != 0 && f.check(c, d, &st, vfs.PermExec) != nil {
-		want = 0
+	// What is behind the names is behind the right to search, too. An overlay
+	// has other numbers in its entries than in the attributes.
+	look := want != 0 || d.mount.overlay
+	if look && f.check(c, d, &st, vfs.PermExec) != nil {
+		look = false
 	}
 	for {
 		n, err := unix.Getdents(fd, b.entries[:])
@@ -105,8 +108,9 @@ func (f *FS) ReadDir(c *vfs.Call, dir vfs.Object, after vfs.Cookie, want vfs.Att
 			}
 			b.out = vfs.DirEntry{Name: string(e.name), Cookie: order.cookie(at, e.next), FileID: e.ino}
 			at = e.next
-			if want != 0 {
-				if i, err := f.entry(c, d, h.fd, b.out.Name, &st, false); err == nil {
+			if look {
+				i, err := f.entry(c, d, h.fd, b.out.Name, &st, false)
+				if err == nil {
 					b.out.Object, b.out.FileID = i, st.Ino
 					f.fill(&b.out.Attr, i, &st)
 				} else if err == vfs.ErrNotExist {

@@ -127,11 +127,23 @@ func Unmount(dir string) error {
 	if err == nil {
 		return nil
 	}
-	err = fmt.Errorf("loopfs: unmounting %s: %w", dir, err)
+	err = fmt.Errorf("loopfs: unmounting %s: %w; open there: %q", dir, err, openBelow(dir))
 	if detach := unix.Unmount(dir, unix.MNT_DETACH); detach != nil {
 		err = errors.Join(err, fmt.Errorf("loopfs: detaching %s: %w", dir, detach))
 	}
 	return err
+}
+
+// openBelow are the files of this process that are open below dir.
+func openBelow(dir string) (paths []string) {
+	const fds = "/proc/self/fd"
+	entries, _ := os.ReadDir(fds)
+	for _, e := range entries {
+		if path, err := os.Readlink(filepath.Join(fds, e.Name())); err == nil && strings.HasPrefix(path, dir) {
+			paths = append(paths, path)
+		}
+	}
+	return paths
 }
 
 func run(args ...string) error {

@@ -10,7 +10,6 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	eddy "eddy.example"
+	"eddy.example/internal/e2e/guest"
 	"eddy.example/internal/e2e/serve"
 	"eddy.example/internal/kernelclient"
 	"eddy.example/internal/netns"
@@ -36,50 +36,12 @@ var (
 	loss string
 )
 
-// eachKernel runs fn for every kernel that the server is to be tried with.
-func eachKernel(t *testing.T, fn func(*testing.T, *kernelclient.Kernel)) {
-	for _, suite := range kernelclient.Suites() {
-		t.Run(suite, func(t *testing.T) {
-			k, err := kernelclient.Fetch(t.Context(), suite)
-			if err != nil {
-				t.Fatal(err)
-			}
-			fn(t, k)
-		})
-	}
-}
-
-// guest runs a script in a guest whose kernel has to be content in the end.
-func guest(t *testing.T, c kernelclient.Config) map[string][]byte {
-	t.Helper()
-	c.Script += "\ndmesg > /out/dmesg\n"
-	out, err := kernelclient.Run(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(out.Files["dmesg"])) {
-		if complaint.MatchString(line) && !routine.MatchString(line) {
-			t.Errorf("the kernel says: %s", line)
-		}
-	}
-	return out.Files
-}
-
-var (
-	// complaint matches what a kernel says about NFS, whatever it is, and about
-	// itself if it is bad.
-	complaint = regexp.MustCompile(`(?i:\bnfs|\brpc\b|sunrpc|\blockd\b)|BUG:|WARNING:|Oops|Call Trace|blocked for more than`)
-
-	// routine is what it says in any case.
-	routine = regexp.MustCompile(`RPC: Registered|NFS: Registering|Key type .* registered`)
-)
-
 // nfsACL is a program that Linux looks for and that need not be there.
 const nfsACL = 100227
 
 func TestKernelSmoke(t *testing.T) {
 	t.Parallel()
-	eachKernel(t, func(t *testing.T, k *kernelclient.Kernel) {
+	guest.Each(t, func(t *testing.T, k *kernelclient.Kernel) {
 		ns := netns.New(t)
 		network := kernelclient.TAP(ns, 0)
 		fs := watch(memfs.New(memfs.Config{}))
@@ -103,10 +65,10 @@ func TestKernelSmoke(t *testing.T) {
 			fails touch /mnt/new
 			umount /mnt
 		`
-		guest(t, kernelclient.Config{
+		guest.Run(t, kernelclient.Config{
 			Kernel: k, Net: network, Port: int(addr.Port()), Script: smoke + pasted,
 			Files: map[string]string{"/usr/bin/mount": "/usr/bin/mount"}, // busybox has one that knows no NFS
-		})
+		}, nil)
 
 		// Once the server has ended it has counted all it was asked.
 		if err := s.Shutdown(context.Background()); err != nil {
@@ -154,7 +116,7 @@ func written(t *testing.T, c *nfs3.Client, data []byte, want ...string) {
 
 func TestKernelTransfers(t *testing.T) {
 	t.Parallel()
-	eachKernel(t, func(t *testing.T, k *kernelclient.Kernel) {
+	guest.Each(t, func(t *testing.T, k *kernelclient.Kernel) {
 		const size, record = 64 << 20, 47008
 		data := random(size)
 		fs := watch(memfs.New(memfs.Config{}))
@@ -167,10 +129,10 @@ func TestKernelTransfers(t *testing.T) {
 		always := &eddy.Server{Exports: auto.Exports, ZeroCopy: xprt.ZeroCopyAlways}
 		addr, alwaysAddr := start(t, ns, network.Server(), auto), start(t, ns, network.Server(), always)
 
-		files := guest(t, kernelclient.Config{
+		files := guest.Run(t, kernelclient.Config{
 			Kernel: k, Net: network, Port: int(addr.Port()),
 			Script: fmt.Sprintf("ALWAYS=%d\n%s", alwaysAddr.Port(), transfers),
-		})
+		}, nil)
 		sums(t, files, data, "random")
 		for _, s := range []*eddy.Server{auto, always} {
 			if n := s.Stats().Transport.Accepted; n != 2 {
@@ -196,7 +158,7 @@ func TestKernelTransfers(t *testing.T) {
 
 func TestKernelLoss(t *testing.T) {
 	t.Parallel()
-	eachKernel(t, func(t *testing.T, k *kernelclient.Kernel) {
+	guest.Each(t, func(t *testing.T, k *kernelclient.Kernel) {
 		data := random(8 << 20)
 		here := filepath.Join(t.TempDir(), "random")
 		if err := os.WriteFile(here, data, 0o644); err != nil {
@@ -219,10 +181,10 @@ func TestKernelLoss(t *testing.T) {
 		seen := make(chan sockets, 1)
 		fs.signal = func(string) { seen <- inspect(ns, addr.Port()) }
 
-		files := guest(t, kernelclient.Config{
+		files := guest.Run(t, kernelclient.Config{
 			Kernel: k, Net: network, Port: int(addr.Port()), Script: loss,
 			Files: map[string]string{"/srv/random": here},
-		})
+		}, nil)
 		sums(t, files, data, "1M-buffered", "47008-direct")
 		written(t, inside(t, s), data, "1M-buffered", "47008-direct")
 		select {

@@ -16,6 +16,10 @@
 // ports below 1024 or a socket that the kernel says belongs to root or to the
 // server's own user. An [Export] says what else is allowed.
 //
+// [Server.Status] tells what a server is doing, for people and for programs;
+// package metrics shows it to Prometheus and as a page. [Server.Reload] changes
+// the exports under clients that have them mounted.
+//
 // Replies leave from pages that each worker keeps and uses again only when
 // the kernel has let go of them; package bufpool tells how.
 package eddy

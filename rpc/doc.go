@@ -45,6 +45,9 @@
 // without being copied. [Call.ReplySegments] sends memory of the program's own,
 // or ranges of files.
 //
+// [Server.Calls] lists the calls that wait, with their ages, and an [Observer]
+// sees all of them begin and end.
+//
 // # Calls that must not run twice
 //
 // A client that gets no reply asks again, often over another connection. The

@@ -70,6 +70,11 @@
 // when its [SendDone] channel is closed. Then the run returns to the pool, or is in flight until the last
 // reference has gone. A [bufpool.Segment]'s owner is released at the same moment.
 //
+// # Looking at it
+//
+// [Transport.Stats] reads counters that each worker keeps. [Transport.Conns] asks the workers, which
+// describe their connections between other work; so it costs nothing while nobody asks.
+//
 // # Limits
 //
 // What peers can cost is bounded, and a peer that is too slow or takes nothing costs its own

@@ -189,7 +189,7 @@ function show(r) {
 
   table("calls", [
     text("call", (c) => (programs[c.program] || c.program) + " " + c.version + " " + c.procedure),
-    text("state", (c) => c.state),
+    text("state", (c) => c.state, (c) => c.state === "stuck"),
     number("age", (c) => ago(r.now, c.since), (c) => seconds(r.now, c.since) >= 1),
     text("client", (c) => c.client || c.network),
     text("machine", (c) => c.machine),

@@ -140,7 +140,7 @@ func (f *FS) Create(c *vfs.Call, dir vfs.Object, name string, how vfs.CreateMode
 		case did:
 			err = f.durable(m.dir.mount, m.held, h)
 		case h != nil:
-			err = f.durable(m.dir.mount, h)
+			err = f.durableAttr(i, h)
 		}
 		if h != nil {
 			h.release()

@@ -58,29 +58,18 @@ func (h *file) release() {
 }
 
 // hold returns a descriptor of the inode's, of grade g or better, for release
-// to be called.
+// to be called. It takes no lock: two who open one thing at a time find out in
+// the end, and one of them closes what he has opened.
 func (f *FS) hold(c *vfs.Call, i *inode, g grade) (*file, error) {
-	if h := i.file.Load(); h != nil && h.grade >= g && h.acquire() {
+	if h := i.held(g); h != nil {
 		i.used.Store(true)
 		return h, nil
 	}
 	if i.removed.Load() {
 		return nil, vfs.ErrStale
 	}
-	if !i.opening.TryLock() {
-		if !c.MayWait {
-			return nil, vfs.ErrWouldBlock
-		}
-		i.opening.Lock()
-	}
-	defer i.opening.Unlock()
-	return f.open(c, i, g)
-}
-
-// open is hold for who has i.opening.
-func (f *FS) open(c *vfs.Call, i *inode, g grade) (*file, error) {
-	h := i.file.Load()
-	if h == nil || !h.acquire() {
+	h := i.held(gradePath)
+	if h == nil {
 		fd, err := f.openPlace(c, i)
 		if err != nil {
 			return nil, err
@@ -102,10 +91,22 @@ func (f *FS) open(c *vfs.Call, i *inode, g grade) (*file, error) {
 	better.refs.Add(1)
 	if i.file.CompareAndSwap(h, better) {
 		h.release()
-	} else {
+		return better, nil
+	}
+	better.release()
+	if other := i.held(g); other != nil {
 		better.release()
+		return other, nil
 	}
 	return better, nil
+}
+
+// held returns the cached descriptor, if it has grade g or better.
+func (i *inode) held(g grade) *file {
+	if h := i.file.Load(); h != nil && h.grade >= g && h.acquire() {
+		return h
+	}
+	return nil
 }
 
 // adopt makes fd the inode's cached descriptor, if it has none and there is

@@ -199,7 +199,6 @@ func (f *FS) Close() error {
 	failed := f.syncErrors.Load()
 	f.files.clear(f)
 	err := f.rows.Close()
-	f.root.file.Load().release()
 	f.closeFDs()
 	if f.syncErrors.Load() > failed {
 		err = errors.Join(err, vfs.ErrIO)
@@ -208,6 +207,9 @@ func (f *FS) Close() error {
 }
 
 func (f *FS) closeFDs() {
+	if f.root != nil && f.root.file.Load() != nil {
+		f.root.file.Load().release()
+	}
 	for _, m := range f.mounts.all {
 		unix.Close(m.root)
 	}

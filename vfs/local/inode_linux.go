@@ -27,7 +27,6 @@ type inode struct {
 	others  others                // more names
 	depth   atomic.Int32          // of a directory: levels below the root, when last counted
 	file    atomic.Pointer[file]  // the cached descriptor, if there is one
-	opening sync.Mutex            // held by who opens it
 	cached  bool                  // it is in its shard's ring; guarded by the shard
 	used    atomic.Bool           // since the ring's hand came by
 	dirty   atomic.Bool           // it has data that no sync has covered
@@ -142,4 +141,15 @@ func (t *table) put(i *inode) *inode {
 	i.id = t.lastID.Add(1)
 	s.inodes[i.handle] = weak.Make(i)
 	return i
+}
+
+// remove takes out the inode of an object that is gone: where the file system
+// has no generations the next one may have its handle.
+func (t *table) remove(i *inode) {
+	s := t.shard(&i.handle)
+	s.mu.Lock()
+	if s.inodes[i.handle].Value() == i {
+		delete(s.inodes, i.handle)
+	}
+	s.mu.Unlock()
 }

@@ -31,7 +31,7 @@ func (f *FS) lookup(c *vfs.Call, dir *inode, name string, attr *vfs.Attr) (*inod
 	if len(name) > vfs.MaxName {
 		return nil, vfs.ErrNameTooLong
 	}
-	if strings.IndexByte(name, 0) >= 0 {
+	if strings.ContainsAny(name, "/\x00") {
 		return nil, vfs.ErrNotExist
 	}
 	h, err := f.hold(c, dir, gradePath)

@@ -22,8 +22,9 @@ type mount struct {
 	fsid      uint64
 	root      int // its topmost directory that is served
 	dev       uint64
-	overlay   bool // files may have the device number of a layer
-	named     bool // nameToHandle works
+	id        uint64 // of the mount
+	overlay   bool   // files may have the device number of a layer
+	named     bool   // nameToHandle works
 	nameFlags int
 	kernel    bool // openByHandle works, and is to be used
 
@@ -61,7 +62,7 @@ func newMount(fd int, want Handles) (*mount, error) {
 	if err := fstatx(fd, &st); err != nil {
 		return nil, err
 	}
-	m.dev = device(&st)
+	m.dev, m.id = device(&st), st.Mnt_id
 	var s unix.Statfs_t
 	err := unix.Fstatfs(fd, &s)
 	if err != nil {
@@ -124,6 +125,9 @@ const handleFID = 0x200
 // directory on m, for which fd is open and which has the attributes st.
 func (f *FS) mountAt(m *mount, fd int, st *unix.Statx_t) (*mount, error) {
 	dev := device(st)
+	if st.Mnt_id != m.id && f.mounts.find(func(m *mount) bool { return m.dev == dev && m.id != st.Mnt_id }) != nil {
+		return nil, vfs.ErrAccess // a part of a file system that is served as a whole
+	}
 	if dev == m.dev || m.overlay && typeOf(st.Mode) != vfs.TypeDirectory {
 		return m, nil
 	}

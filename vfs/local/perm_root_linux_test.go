@@ -18,13 +18,13 @@ import (
 
 // acl is an access control list as its extended attribute has it: the mode's
 // classes, one user and a mask.
-func acl(owner, group, other, uid, user, mask uint16) []byte {
+func acl(owner, group, other uint16, uid uint32, user, mask uint16) []byte {
 	b := binary.LittleEndian.AppendUint32(nil, 2)
 	for _, e := range []struct {
 		tag, perm uint16
 		id        uint32
 	}{
-		{0x01, owner, ^uint32(0)}, {0x02, user, uint32(uid)}, {0x04, group, ^uint32(0)},
+		{0x01, owner, ^uint32(0)}, {0x02, user, uid}, {0x04, group, ^uint32(0)},
 		{0x10, mask, ^uint32(0)}, {0x20, other, ^uint32(0)},
 	} {
 		b = binary.LittleEndian.AppendUint16(b, e.tag)

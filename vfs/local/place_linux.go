@@ -179,7 +179,7 @@ func (f *FS) openPlace(c *vfs.Call, i *inode) (int, error) {
 		return f.openID(c, i.mount, &i.handle)
 	}
 	for range maxTries {
-		if p := i.place.Load(); p != nil {
+		if p := i.place.Load(); p != nil && !i.aboveItself(p) {
 			fd, err := f.openIf(c, i, p)
 			if fd >= 0 || err == vfs.ErrWouldBlock || err == vfs.ErrDelay {
 				return fd, err
@@ -190,6 +190,21 @@ func (f *FS) openPlace(c *vfs.Call, i *inode) (int, error) {
 		}
 	}
 	return -1, vfs.ErrDelay
+}
+
+// aboveItself reports whether the directories that would have to be opened to
+// find i at p are found in i again: some of what is remembered is wrong.
+func (i *inode) aboveItself(p *place) bool {
+	for n := 0; p != nil; n++ {
+		if p.parent == i || n > maxLevels {
+			return true
+		}
+		if p.parent.file.Load() != nil {
+			return false
+		}
+		p = p.parent.place.Load()
+	}
+	return false
 }
 
 // openIf opens the name p if it is the inode's, or returns -1.

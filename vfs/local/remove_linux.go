@@ -15,6 +15,9 @@ func (f *FS) gone(i *inode, last bool) {
 		return
 	}
 	i.removed.Store(true)
+	if !i.mount.named {
+		f.inodes.remove(i)
+	}
 	f.clean(i)
 	f.drop(i)
 	f.rows.Delete(i.key())

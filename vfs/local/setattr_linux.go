@@ -29,7 +29,19 @@ func (f *FS) Setattr(c *vfs.Call, o vfs.Object, s *vfs.SetAttr, guard *vfs.Time,
 	if err != nil {
 		return err
 	}
-	return f.durable(i.mount, h)
+	return f.durableAttr(i, h)
+}
+
+// durableAttr is durable for a change of attributes: of a file together with
+// the syncs of its data, so that these hold up nobody else.
+func (f *FS) durableAttr(i *inode, h *file) error {
+	switch {
+	case i.typ != vfs.TypeRegular || h.grade == gradePath:
+		return f.durable(i.mount, h)
+	case f.async.Load():
+		return nil
+	}
+	return f.commit(i, h, true)
 }
 
 // setattr is Setattr for who holds i.mu, without the sync. It returns what is

@@ -44,7 +44,7 @@ func (b *nameBuf) setInt(n int) *byte {
 }
 
 // attrMask are the fields of statx that are asked for.
-const attrMask = unix.STATX_BASIC_STATS | unix.STATX_BTIME
+const attrMask = unix.STATX_BASIC_STATS | unix.STATX_BTIME | unix.STATX_MNT_ID
 
 func statx(dirfd int, path *byte, flags int, st *unix.Statx_t) error {
 	for {

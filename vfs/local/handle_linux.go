@@ -139,11 +139,11 @@ func (f *FS) openHandle(c *vfs.Call, m *mount, h *handle) (*inode, error) {
 	if err == nil && i.handle != *h {
 		err = vfs.ErrStale
 	}
-	if err != nil {
-		unix.Close(fd)
-		return nil, err
+	if err != nil || !i.isDir() {
+		unix.Close(fd) // a file is opened at its name, when that is known
+		return i, err
 	}
-	f.adopt(c, i, fd, gradePath)
+	f.adopt(c, i, fd, gradePath).release()
 	return i, nil
 }
 

@@ -27,6 +27,7 @@ var ctx = context.Background()
 func each(t *testing.T, test func(t *testing.T, dir func(t testing.TB) string, handles local.Handles)) {
 	for _, kind := range []string{"xfs", "ext4", "btrfs", "tmpfs"} {
 		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
 			mounted := loopfs.New(t, kind, 512)
 			dirs := 0
 			dir := func(t testing.TB) string {
@@ -46,9 +47,9 @@ func each(t *testing.T, test func(t *testing.T, dir func(t testing.TB) string, h
 }
 
 // openFS serves a directory as long as t lasts.
-func openFS(t testing.TB, dir string, handles local.Handles) *local.FS {
+func openFS(t testing.TB, dir string, handles local.Handles, async bool) *local.FS {
 	t.Helper()
-	c := local.Config{Root: dir, Handles: handles}
+	c := local.Config{Root: dir, Handles: handles, AsyncMetadata: async}
 	if handles == local.HandlesMap {
 		c.State = t.TempDir()
 	}

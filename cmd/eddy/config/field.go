@@ -158,7 +158,7 @@ func (f Field) setOne(dst reflect.Value, v any, loose bool) error {
 		b, ok := v.(bool)
 		if isText && loose {
 			var err error
-			b, err = parseBool(s)
+			b, err = ParseBool(s)
 			ok = err == nil
 		}
 		if !ok {
@@ -188,8 +188,8 @@ func (f Field) setOne(dst reflect.Value, v any, loose bool) error {
 	return nil
 }
 
-// parseBool takes what people write for a switch; nothing is "on".
-func parseBool(s string) (bool, error) {
+// ParseBool takes what people write for a switch; nothing is "on".
+func ParseBool(s string) (bool, error) {
 	switch strings.ToLower(s) {
 	case "", "true", "on", "yes", "1":
 		return true, nil
@@ -221,4 +221,48 @@ func or(list []string) string {
 	}
 	last := len(list) - 1
 	return strings.Join(list[:last], ", ") + " or " + list[last]
+}
+
+// CheckValue checks a value as a flag would have it.
+func CheckValue(name, value string) error {
+	for _, f := range Fields(new(Config)) {
+		if f.Name == name {
+			if err := f.setText(value); err != nil {
+				return fmt.Errorf("%s %w", name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// TOML is the field's value as the file has it.
+func (f Field) TOML() string {
+	texts := f.Texts()
+	for i, s := range texts {
+		if k := f.value.Kind(); k != reflect.Bool && k != reflect.Uint32 && f.value.Type() != reflect.TypeFor[int]() {
+			texts[i] = quote(s)
+		}
+	}
+	if f.value.Kind() == reflect.Slice {
+		return "[" + strings.Join(texts, ", ") + "]"
+	}
+	return texts[0]
+}
+
+// quote writes a basic string of TOML.
+func quote(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteString(`\` + string(r))
+		case r < ' ' || r == 0x7f:
+			fmt.Fprintf(&b, `\u%04X`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
 }

@@ -24,6 +24,9 @@ type Given struct {
 func (g Given) Load() (*Config, error) {
 	c := Default()
 	c.from = make(map[string]string)
+	if g.Flags == nil {
+		g.Flags = new(Config)
+	}
 	flags := Fields(g.Flags)
 	fields := Fields(c)
 
@@ -107,4 +110,13 @@ func (a assignment) apply(fields []Field) error {
 		return fmt.Errorf("%s: %s %w", a.where, a.name, err)
 	}
 	return nil
+}
+
+// ConfigFile is the configuration file that flags or environment name, or "".
+func (g Given) ConfigFile() string {
+	c := new(Config)
+	if err := g.overlay(Fields(c)[:1], Fields(g.Flags)[:1], make(map[string]string)); err != nil {
+		return ""
+	}
+	return c.File
 }

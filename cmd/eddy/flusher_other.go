@@ -1,0 +1,6 @@
+//go:build !linux
+
+package main
+
+// beFlusher is for Linux.
+func beFlusher() error { return nil }

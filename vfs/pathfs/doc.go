@@ -15,18 +15,19 @@
 // A row has parent and name, so that renaming a directory touches one row.
 //
 // Rows are bounded by Config.MaxRows. A row that was not used for long goes,
-// unless there are rows below it, and those of objects that were renamed go last.
+// unless there are rows below it; those of objects that were renamed, and of
+// those whose name another object had before, go last.
 // The handle still finds its object, by a search of the directory it was in, or,
-// if that has no row either, of the tree; one search runs at a time, of at most
-// Config.MaxSearch entries, and others are answered vfs.ErrDelay meanwhile.
-// vfs.ErrStale is the answer to a handle when its object was removed through the
-// FS, when the store has nothing at its path any more, or when a whole search has
-// found nothing. So there is one living object whose handle can become stale: one
-// that was renamed, or is below a directory that was, once all of MaxRows are
-// taken by such rows.
+// if that has no row either, of the tree. One search runs at a time, and others
+// are answered vfs.ErrDelay meanwhile; so is, for good, who asks for what a search
+// of Config.MaxSearch entries does not find. vfs.ErrStale is the answer when the
+// object was removed through the FS, when the store has nothing at its path any
+// more, or when a search of all there is has found nothing.
 //
-// The memory of how many objects a name has had is bounded by MaxRows as well. If
-// it is lost, the handle of a removed file may name a new one at its path.
+// Two things go wrong once rows of the kind that goes last take all of MaxRows:
+// the handle of an object that was renamed, or is below a directory that was,
+// may become stale; and what is known of earlier objects of a name may be
+// forgotten, so that the handle of one that was removed names the present one.
 // Handles end with the process: after a restart all are stale.
 //
 // # The store

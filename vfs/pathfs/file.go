@@ -1,6 +1,7 @@
 package pathfs
 
 import (
+	"encoding/binary"
 	"io"
 	iofs "io/fs"
 	"math"
@@ -95,17 +96,18 @@ func (f *FS) Readlink(_ *vfs.Call, o vfs.Object) (string, error) {
 func (f *FS) Write(_ *vfs.Call, o vfs.Object, data []byte, off uint64, how vfs.Stability, _ *vfs.Change) (int, vfs.Stability, vfs.Verifier, error) {
 	f.ns.RLock()
 	defer f.ns.RUnlock()
+	v := f.verifier()
 	n, p, err := f.use(o)
 	if err != nil {
-		return 0, 0, f.verifier, err
+		return 0, 0, v, err
 	}
 	n.data.Lock()
 	defer n.data.Unlock()
 	if _, err := f.statFile(n, p); err != nil {
-		return 0, 0, f.verifier, err
+		return 0, 0, v, err
 	}
 	if off > math.MaxInt64 || uint64(len(data)) > math.MaxInt64-off {
-		return 0, 0, f.verifier, vfs.ErrFileTooBig
+		return 0, 0, v, vfs.ErrFileTooBig
 	}
 	k := 0
 	if len(data) > 0 {
@@ -113,18 +115,18 @@ func (f *FS) Write(_ *vfs.Call, o vfs.Object, data []byte, off uint64, how vfs.S
 			n.changed(f.now)
 		}
 		if k == 0 && err != nil {
-			return 0, 0, f.verifier, f.lost(n, err)
+			return 0, 0, v, f.lost(n, err)
 		}
 	}
 	if f.syncs == nil {
-		return k, vfs.FileSync, f.verifier, nil
+		return k, vfs.FileSync, v, nil
 	}
 	if how != vfs.Unstable {
-		if err := f.syncs.Sync(p); err != nil {
-			return 0, 0, f.verifier, err
+		if err := f.sync(p); err != nil {
+			return 0, 0, v, err
 		}
 	}
-	return k, how, f.verifier, nil
+	return k, how, v, nil
 }
 
 // Commit syncs the file, if the store has not done so with each write.
@@ -133,17 +135,32 @@ func (f *FS) Commit(_ *vfs.Call, o vfs.Object, _, _ uint64, _ *vfs.Change) (vfs.
 	defer f.ns.RUnlock()
 	n, p, err := f.use(o)
 	if err != nil {
-		return f.verifier, err
+		return f.verifier(), err
 	}
 	n.data.RLock()
 	defer n.data.RUnlock()
 	if _, err := f.statFile(n, p); err != nil {
-		return f.verifier, err
+		return f.verifier(), err
 	}
 	if f.syncs != nil {
-		err = f.syncs.Sync(p)
+		err = f.sync(p)
 	}
-	return f.verifier, err
+	return f.verifier(), err
+}
+
+// sync syncs a file. If that fails nobody knows what of earlier writes is lost, so
+// that all clients have to write again what they have not committed.
+func (f *FS) sync(p string) error {
+	err := f.syncs.Sync(p)
+	if err != nil {
+		f.losses.Add(1)
+	}
+	return err
+}
+
+func (f *FS) verifier() (v vfs.Verifier) {
+	binary.BigEndian.PutUint64(v[:], f.losses.Load())
+	return v
 }
 
 // Setattr sets size, mode and times. What the store could not do is found out

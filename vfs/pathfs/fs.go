@@ -7,6 +7,7 @@ import (
 	"math"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"eddy.example/internal/siphash"
@@ -43,8 +44,8 @@ type FS struct {
 
 	now       func() time.Time
 	maxSearch int
-	boot      uint64 // makes the handles of other processes differ
-	verifier  vfs.Verifier
+	boot      uint64        // makes the handles of other processes differ
+	losses    atomic.Uint64 // a random number, plus the syncs that failed
 	table     *table
 
 	// ns is held for writing by a rename, for reading by all that uses paths.
@@ -85,9 +86,9 @@ func New(store Store, c Config) *FS {
 		now:       time.Now,
 		maxSearch: c.MaxSearch,
 		boot:      binary.BigEndian.Uint64(random[16:]),
-		verifier:  vfs.Verifier(random[24:]),
 		table:     newTable(siphash.NewKey([16]byte(random[:])), c.MaxRows),
 	}
+	f.losses.Store(binary.BigEndian.Uint64(random[24:]))
 	if c.Clock != nil {
 		f.now = c.Clock.Now
 	}
@@ -110,15 +111,17 @@ func (f *FS) Access(_ *vfs.Call, _ vfs.Object, want vfs.Access) (vfs.Access, err
 	return want, nil
 }
 
-// handleSize is the length of a handle: boot, id, id of the parent at birth.
-const handleSize = 24
+// handleSize is the length of a handle: boot, id, and what the id was made of but
+// for the name.
+const handleSize = 32
 
-// AppendHandle appends o's handle, 24 bytes.
+// AppendHandle appends o's handle, 32 bytes.
 func (f *FS) AppendHandle(b []byte, o vfs.Object) []byte {
 	n := o.(*node)
 	b = binary.BigEndian.AppendUint64(b, f.boot)
 	b = binary.BigEndian.AppendUint64(b, n.id)
-	return binary.BigEndian.AppendUint64(b, n.birth)
+	b = binary.BigEndian.AppendUint64(b, n.birth)
+	return binary.BigEndian.AppendUint64(b, n.nth)
 }
 
 // Resolve finds the object a handle names by its row, or by a search.
@@ -132,11 +135,11 @@ func (f *FS) Resolve(c *vfs.Call, h []byte) (vfs.Object, error) {
 	if binary.BigEndian.Uint64(h) != f.boot {
 		return nil, vfs.ErrStale
 	}
-	id, birth := binary.BigEndian.Uint64(h[8:]), binary.BigEndian.Uint64(h[16:])
+	id := binary.BigEndian.Uint64(h[8:])
 	if n := f.table.get(id); n != nil {
 		return n, nil
 	}
-	n, err := f.find(c, id, birth)
+	n, err := f.find(c, id, binary.BigEndian.Uint64(h[16:]), binary.BigEndian.Uint64(h[24:]))
 	if err != nil {
 		return nil, err
 	}

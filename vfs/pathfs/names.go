@@ -312,10 +312,6 @@ func (f *FS) Rename(_ *vfs.Call, from vfs.Object, fromName string, to vfs.Object
 	}
 	if target = f.row(e, toName); target != nil {
 		f.table.remove(target)
-	} else {
-		f.table.mu.Lock()
-		f.table.leave(e, toName)
-		f.table.mu.Unlock()
 	}
 	f.table.move(n, e, toName)
 	d.changed(f.now)

@@ -16,6 +16,8 @@ import (
 type node struct {
 	id     uint64 // also the fileid
 	birth  uint64 // id of the parent that the id was computed with
+	key    uint64 // of the name that it was computed with
+	nth    uint64 // which of that name's objects it was
 	parent *node  // the root's is nil
 	name   string
 
@@ -65,31 +67,25 @@ type table struct {
 }
 
 // counts remembers how many objects a name has had, for names that had more
-// than one: the last max of them.
-type counts struct {
-	n     map[uint64]uint64
-	order []uint64
-	next  int
+// than one: at least the last max of them, and at most twice as many.
+type counts struct{ young, old map[uint64]uint64 }
+
+func (c *counts) get(key uint64) uint64 {
+	if n, ok := c.young[key]; ok {
+		return n
+	}
+	return c.old[key]
 }
 
-func (c *counts) get(key uint64) uint64 { return c.n[key] }
-
 func (c *counts) set(key, n uint64, max int) {
-	if _, ok := c.n[key]; !ok {
-		if len(c.order) < max {
-			c.order = append(c.order, key)
-		} else {
-			delete(c.n, c.order[c.next])
-			c.order[c.next] = key
-			c.next = (c.next + 1) % max
-		}
+	if c.young == nil || len(c.young) >= max {
+		c.young, c.old = make(map[uint64]uint64), c.young
 	}
-	c.n[key] = n
+	c.young[key] = n
 }
 
 func newTable(key siphash.Key, max int) *table {
 	t := &table{key: key, max: max, rows: make(map[uint64]*node)}
-	t.counts.n = make(map[uint64]uint64)
 	t.root = &node{id: 1, meta: meta{typ: vfs.TypeDirectory}}
 	t.rows[t.root.id] = t.root
 	return t
@@ -191,21 +187,47 @@ func (t *table) childLocked(dir *node, name string) *node {
 	if n := dir.children[name]; n != nil {
 		return n
 	}
-	n := &node{id: t.idLocked(dir, name), birth: dir.id, parent: dir, name: name}
+	id, nth := t.idLocked(dir, name)
+	return t.add(dir, name, id, nth)
+}
+
+func (t *table) add(dir *node, name string, id, nth uint64) *node {
+	n := &node{id: id, birth: dir.id, key: t.nameKey(dir, name), nth: nth, parent: dir, name: name}
 	n.meta.ctime = t.floor
 	dir.used.Store(true)
 	t.insert(n)
 	return n
 }
 
-// idLocked is the id that an object without a row has, or will have.
-func (t *table) idLocked(dir *node, name string) uint64 {
+// revive makes a row for a name's object, if it is the nth of that name and has
+// that id.
+func (t *table) revive(dir *node, name string, id, nth uint64) *node {
+	if t.hash(dir.id, name, nth) != id {
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	dir = t.liveLocked(dir)
 	key := t.nameKey(dir, name)
-	nth := t.counts.get(key)
+	if dir.children[name] != nil || t.rows[id] != nil || t.counts.get(key) > nth {
+		return nil // it has another now
+	}
+	if nth > 0 {
+		t.counts.set(key, nth, t.names())
+	}
+	return t.add(dir, name, id, nth)
+}
+
+// names is how many names are counted.
+func (t *table) names() int { return 2 * t.max }
+
+// idLocked is the id that an object without a row has, or will have.
+func (t *table) idLocked(dir *node, name string) (id, nth uint64) {
+	nth = t.counts.get(t.nameKey(dir, name))
 	for {
 		id := t.hash(dir.id, name, nth)
 		if t.rows[id] == nil {
-			return id
+			return id, nth
 		}
 		nth++ // taken: by one that was renamed
 	}
@@ -218,7 +240,8 @@ func (t *table) fileID(dir *node, name string) uint64 {
 	if n := dir.children[name]; n != nil {
 		return n.id
 	}
-	return t.idLocked(dir, name)
+	id, _ := t.idLocked(dir, name)
+	return id
 }
 
 func (t *table) insert(n *node) {
@@ -236,7 +259,7 @@ func (t *table) insert(n *node) {
 
 // evict takes away a row that has none below it: one that was not used since
 // the hand came by last; after two rounds also one of an object that won't be
-// found again. There may be none, if all are on the way to the one that comes.
+// found again, or not for sure. There may be none, if all are on the way to the one that comes.
 func (t *table) evict() bool {
 	for i := range 3 * len(t.ring) {
 		t.hand = (t.hand + 1) % len(t.ring)
@@ -244,7 +267,7 @@ func (t *table) evict() bool {
 		switch {
 		case len(n.children) > 0:
 		case n.used.Swap(false) && i < 2*len(t.ring):
-		case (n.moved || n.kept) && i < 2*len(t.ring):
+		case (n.moved || n.kept || n.nth > 0) && i < 2*len(t.ring):
 		default:
 			n.meta.mu.Lock()
 			if t.floor.Before(n.meta.ctime) {
@@ -274,11 +297,12 @@ func (t *table) drop(n *node) {
 	t.ring = t.ring[:len(t.ring)-1]
 }
 
-// leave notes that a name's object is not there any more: the next one will be
-// another.
-func (t *table) leave(dir *node, name string) {
-	key := t.nameKey(dir, name)
-	t.counts.set(key, t.counts.get(key)+1, t.max)
+// leave notes that an object has not the name any more that its id was made of:
+// the next of that name will be another.
+func (t *table) leave(n *node) {
+	if t.counts.get(n.key) <= n.nth {
+		t.counts.set(n.key, n.nth+1, t.names())
+	}
 }
 
 // remove takes away an object that is gone, and all below it.
@@ -295,7 +319,7 @@ func (t *table) removeLocked(n *node) {
 	for _, c := range n.children {
 		t.removeLocked(c)
 	}
-	t.leave(n.parent, n.name)
+	t.leave(n)
 	t.drop(n)
 }
 
@@ -304,7 +328,7 @@ func (t *table) removeLocked(n *node) {
 func (t *table) move(n, dir *node, name string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.leave(n.parent, n.name)
+	t.leave(n)
 	delete(n.parent.children, n.name)
 	n.parent, n.name, n.moved = dir, name, true
 	if dir.children == nil {

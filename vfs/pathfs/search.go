@@ -6,14 +6,14 @@ import (
 
 // find looks for the object of a handle that has no row: where it was born, then
 // everywhere.
-func (f *FS) find(c *vfs.Call, id, birth uint64) (*node, error) {
+func (f *FS) find(c *vfs.Call, id, birth, nth uint64) (*node, error) {
 	if !f.search.TryLock() {
 		return nil, vfs.ErrDelay
 	}
 	defer f.search.Unlock()
 	f.ns.RLock()
 	defer f.ns.RUnlock()
-	s := &search{fs: f, call: c, id: id, left: f.maxSearch}
+	s := &search{fs: f, call: c, id: id, nth: nth, left: f.maxSearch}
 	if d := f.table.get(birth); d != nil {
 		n, err := s.dir(d, f.table.path(d), nil)
 		if n != nil || err != nil {
@@ -42,6 +42,7 @@ type search struct {
 	fs   *FS
 	call *vfs.Call
 	id   uint64
+	nth  uint64
 	left int // entries that may be read
 }
 
@@ -59,11 +60,8 @@ func (s *search) dir(d *node, p string, dir func(name string)) (*node, error) {
 		if s.left--; s.left < 0 || s.call.Context.Err() != nil {
 			return nil, vfs.ErrDelay
 		}
-		if s.fs.table.fileID(d, info.Name()) == s.id {
-			n := s.fs.table.child(d, info.Name())
-			if n.id == s.id && n.see(info, s.fs.now) {
-				return n, nil
-			}
+		if n := s.fs.table.revive(d, info.Name(), s.id, s.nth); n != nil && n.see(info, s.fs.now) {
+			return n, nil
 		}
 		if dir != nil && info.IsDir() {
 			dir(info.Name())

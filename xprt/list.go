@@ -2,6 +2,7 @@ package xprt
 
 import (
 	"net/netip"
+	"sync/atomic"
 	"time"
 
 	"eddy.example/bufpool"
@@ -30,7 +31,7 @@ const (
 	// listedPerTurn is how many connections are described before it is the turn of others.
 	listedPerTurn = 256
 
-	// listPatience is how long a worker may take to begin.
+	// listPatience is how long is waited for the workers.
 	listPatience = 5 * time.Second
 )
 
@@ -40,6 +41,8 @@ type listing struct {
 	conns []*Conn // those to come
 	infos []ConnInfo
 	done  chan struct{}
+
+	unheard atomic.Bool // nobody waits for it any more
 }
 
 // Conns describes all connections and sockets for datagrams, in no particular order. It
@@ -68,6 +71,7 @@ func (t *Transport) Conns() []ConnInfo {
 		case <-l.done:
 			infos = append(infos, l.infos...)
 		default:
+			l.unheard.Store(true)
 		}
 	}
 	return infos
@@ -75,6 +79,9 @@ func (t *Transport) Conns() []ConnInfo {
 
 // begin lists what there is now.
 func (l *listing) begin() {
+	if l.unheard.Load() {
+		return
+	}
 	w := l.w
 	l.conns = append(l.conns, w.conns...)
 	l.infos = make([]ConnInfo, 0, len(w.conns)+len(w.packets))
@@ -113,9 +120,12 @@ func (c *Conn) info() ConnInfo {
 		BytesSent:     c.tx.sent,
 		Unsent:        int64(c.tx.bytes),
 	}
-	seen := make(map[*bufpool.Run]bool)
+	var seen map[*bufpool.Run]bool // there are none, as a rule
 	count := func(r *bufpool.Run) {
 		if r != nil && !seen[r] {
+			if seen == nil {
+				seen = make(map[*bufpool.Run]bool)
+			}
 			seen[r] = true
 			i.PagesInFlight += int64(r.Pages())
 		}

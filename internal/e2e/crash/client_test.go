@@ -197,7 +197,11 @@ func (c *client) create() error {
 			return c.recreate(id)
 		}
 	}
-	return c.made(fmt.Sprint("CREATE ", how.Mode), p, node{kind: nfs3.NF3REG}, note, func() (nfs3.PostOpFh3, error) {
+	n := node{kind: nfs3.NF3REG}
+	if how.Mode == nfs3.EXCLUSIVE {
+		n.verifier = &how.Verf
+	}
+	return c.made(fmt.Sprint("CREATE ", how.Mode), p, n, note, func() (nfs3.PostOpFh3, error) {
 		res, err := c.nfs.Create(ctx, c.handles[p.dir], p.name, &how)
 		return res.Resok.Obj, err
 	})
@@ -220,7 +224,7 @@ func (c *client) recreate(id int) error {
 
 func (n *node) resize(size int64, doubt bool) {
 	n.data = append(n.data, change{off: size, end: size, cut: true, required: !doubt})
-	n.mtime = nil
+	n.mtime, n.verifier = nil, nil
 }
 
 func (c *client) mkdir() error {
@@ -362,7 +366,7 @@ func (c *client) write() error {
 		e := w
 		e.required = e.required && !doubt
 		n.data = append(n.data, e)
-		n.mtime = nil
+		n.mtime, n.verifier = nil, nil
 	})
 }
 
@@ -425,7 +429,7 @@ func (c *client) setattr() error {
 		set("gid", gid, func(n *node, doubt bool) { n.gid.set(gid, doubt) })
 	}
 	if c.rnd.IntN(3) == 0 || len(notes) == 0 {
-		at := nfs3.NFSTime3{Seconds: uint32(c.rnd.IntN(1 << 31)), Nseconds: uint32(c.rnd.IntN(1e9))}
+		at := nfs3.NFSTime3{Seconds: uint32(c.rnd.Int64N(1 << 31)), Nseconds: uint32(c.rnd.IntN(1e9))}
 		s.Atime = nfs3.SetAtime{SetIt: nfs3.SET_TO_CLIENT_TIME, Atime: at}
 		s.Mtime = nfs3.SetMtime{SetIt: nfs3.SET_TO_CLIENT_TIME, Mtime: at}
 		ns := int64(at.Seconds)*1e9 + int64(at.Nseconds)
@@ -438,6 +442,7 @@ func (c *client) setattr() error {
 		_, err := c.nfs.Setattr(ctx, c.handles[id], &s, nil)
 		return err
 	}, func(m *model, doubt bool) {
+		m.nodes[id].verifier = nil
 		for _, note := range notes {
 			note(m.nodes[id], doubt)
 		}

@@ -18,6 +18,9 @@
 // That the comparison would see a loss is shown by servers that lie: one with
 // asynchronous metadata, one whose COMMIT and one whose stable WRITE does not sync.
 //
+// After some cuts a server starts on what is left: there the clients' old handles have
+// to name what they named, and to be stale if that is not there.
+//
 // With EDDY_LONG=1 the cuts are made at each flush instead of at some of them. The
 // package needs root and Linux; without them its tests fail.
 package crash

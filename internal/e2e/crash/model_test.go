@@ -96,7 +96,8 @@ type node struct {
 	mode, uid, gid field
 	atime, mtime   field
 	data           contents
-	doubtful       bool // made by an operation in doubt: nothing but the kind is known
+	verifier       *nfs3.Createverf3 // of EXCLUSIVE, until the first SETATTR or WRITE
+	doubtful       bool              // made by an operation in doubt: nothing but the kind is known
 }
 
 // field is an attribute: any of the values. None: unknown.

@@ -90,34 +90,12 @@ func clientName(i int) string { return string(rune('a' + i)) }
 
 // work runs a server on dir, and the clients.
 func (r *recording) work(t *testing.T, dir string, c config) {
-	c.local.Root = dir
-	lfs, err := local.Open(c.local)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := lfs.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	var fs vfs.FS = lfs
-	if c.wrap != nil {
-		fs = c.wrap(lfs)
-	}
-	s := &eddy.Server{Workers: 2, Exports: []eddy.Export{
-		{Path: "/", FS: fs, Squash: export.SquashNone, InsecurePorts: true},
-	}}
-	l, err := xprt.Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	serve.Start(t, s, l)
-
+	addr := start(t, dir, c)
 	var group sync.WaitGroup
 	number := new(atomic.Uint64)
 	for i := range connections {
 		cred := &rpc.Cred{Flavor: rpc.AUTH_SYS, Machine: fmt.Append(nil, i)}
-		conn, err := nfs3.Dial(ctx, "tcp", l.Addr().String(), cred, rpc.ClientConfig{})
+		conn, err := nfs3.Dial(ctx, "tcp", addr, cred, rpc.ClientConfig{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,6 +118,34 @@ func (r *recording) work(t *testing.T, dir string, c config) {
 		}
 	}
 	group.Wait()
+}
+
+// start serves dir as long as t lasts. Handles hold from one server to the next.
+func start(t *testing.T, dir string, c config) (addr string) {
+	t.Helper()
+	c.local.Root = dir
+	lfs, err := local.Open(c.local)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := lfs.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	var fs vfs.FS = lfs
+	if c.wrap != nil {
+		fs = c.wrap(lfs)
+	}
+	s := &eddy.Server{Workers: 2, HandleKey: eddy.Key{1}, Exports: []eddy.Export{
+		{Path: "/", FS: fs, Squash: export.SquashNone, InsecurePorts: true},
+	}}
+	l, err := xprt.Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	serve.Start(t, s, l)
+	return l.Addr().String()
 }
 
 // roots are the handles of the directories that are there from the beginning.
@@ -194,6 +200,20 @@ func (r *recording) client(name string) *client {
 // lost cuts the power and says what is wrong then, of the names of each client.
 func (r *recording) lost(t *testing.T, cut int, seed uint64) map[string][]string {
 	t.Helper()
+	wrong := make(map[string][]string)
+	r.mounted(t, cut, seed, func(dir string) {
+		for _, c := range r.clients {
+			if w := compare(c.history.at(cut), dir, c.name); len(w) > 0 {
+				wrong[c.name] = w
+			}
+		}
+	})
+	return wrong
+}
+
+// mounted cuts the power and mounts what is left.
+func (r *recording) mounted(t *testing.T, cut int, seed uint64, look func(dir string)) {
+	t.Helper()
 	image := r.dev.Image(t, cut, seed)
 	defer image.Close()
 	dev, err := loopfs.Attach(image, 0)
@@ -216,11 +236,5 @@ func (r *recording) lost(t *testing.T, cut int, seed uint64) map[string][]string
 			t.Fatal(err)
 		}
 	}()
-	wrong := make(map[string][]string)
-	for _, c := range r.clients {
-		if w := compare(c.history.at(cut), dir, c.name); len(w) > 0 {
-			wrong[c.name] = w
-		}
-	}
-	return wrong
+	look(dir)
 }

@@ -32,38 +32,70 @@ func rounds() int {
 	return 100
 }
 
+// lives is how often the server is started.
+const lives = 4
+
 // TestRounds is the test that doc.go tells of.
 func TestRounds(t *testing.T) {
 	each(t, func(t *testing.T, dir func(testing.TB) string, handles local.Handles) {
-		dial := start(t, openFS(t, dir(t), handles, false))
-		w := world{look: dial(), rnd: rand.New(rand.NewPCG(1, uint64(handles)))}
-		for range clients {
-			w.clients = append(w.clients, dial())
-		}
-		root, err := w.look.Mount(ctx, "/")
-		if err != nil {
-			t.Fatal(err)
-		}
-		before, err := w.tree(object(root))
-		if err != nil {
-			t.Fatal(err)
-		}
+		root, state := dir(t), t.TempDir()
+		w := world{rnd: rand.New(rand.NewPCG(1, uint64(handles)))}
+		var before tree
+		given := make(map[object]bool) // all objects of this life
 		refused := 0
-		for round := range rounds() {
-			ops := w.round(before)
-			after, err := w.tree(before.root)
-			if err != nil {
-				t.Fatalf("round %d: %v", round, err)
-			}
-			if !explained(before, after, ops) {
-				t.Fatalf("round %d: no order explains\n%s\nbefore:\n%safter:\n%s", round, list(ops), describe(before), describe(after))
-			}
-			for _, o := range slices.Concat(ops...) {
-				if o.status != nfs3.NFS3_OK {
-					refused++
+		for life := range lives {
+			next := t.TempDir()
+			t.Run(fmt.Sprint("life ", life), func(t *testing.T) {
+				w.connect(start(t, openFS(t, local.Config{Root: root, Handles: handles, State: state})))
+				// First by the handles alone, while the server has seen nothing yet.
+				for _, o := range before.objects() {
+					if err := w.getattr(o); err != nil {
+						t.Errorf("after a restart, %s: %v", short(o), err)
+					}
+					delete(given, o)
 				}
+				for o := range given {
+					if err := w.getattr(o); !errors.Is(err, nfs3.NFS3ERR_STALE) {
+						t.Errorf("after a restart, %s, which was removed before it: %v", short(o), err)
+					}
+				}
+				clear(given)
+				now, err := w.tree()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if life > 0 && now.key() != before.key() {
+					t.Fatalf("after a restart:\n%sbefore it:\n%s", describe(now), describe(before))
+				}
+				before = now
+				for round := range rounds() / lives {
+					ops := w.round(before)
+					after, err := w.tree()
+					if err != nil {
+						t.Fatalf("round %d: %v", round, err)
+					}
+					if !explained(before, after, ops) {
+						t.Fatalf("round %d: no order explains\n%s\nbefore:\n%safter:\n%s", round, list(ops), describe(before), describe(after))
+					}
+					for _, o := range slices.Concat(ops...) {
+						if o.status != nfs3.NFS3_OK {
+							refused++
+						}
+						if o.found != "" {
+							given[o.found] = true
+						}
+					}
+					before = after
+				}
+				// What a server leaves that is killed.
+				if err := os.CopyFS(next, os.DirFS(state)); err != nil {
+					t.Fatal(err)
+				}
+			})
+			if t.Failed() {
+				return
 			}
-			before = after
+			state = next
 		}
 		t.Logf("%d rounds, %d operations, of which %d refused", rounds(), rounds()*clients*perRound, refused)
 	})
@@ -75,6 +107,14 @@ type world struct {
 	clients []*nfs3.Client
 	rnd     *rand.Rand
 	clock   atomic.Int64
+}
+
+// connect makes the clients those of one server.
+func (w *world) connect(dial func() *nfs3.Client) {
+	w.look, w.clients = dial(), nil
+	for range clients {
+		w.clients = append(w.clients, dial())
+	}
 }
 
 // round lets all clients work at once.
@@ -200,8 +240,12 @@ func (o *operation) do(c *nfs3.Client) {
 }
 
 // tree reads everything there is, and checks the number of links.
-func (w *world) tree(root object) (tree, error) {
-	t := tree{root, make(map[object]map[string]object)}
+func (w *world) tree() (tree, error) {
+	root, err := w.look.Mount(ctx, "/")
+	if err != nil {
+		return tree{}, err
+	}
+	t := tree{object(root), make(map[object]map[string]object)}
 	files := make(map[object]nfs3.Fattr3)
 	var read func(dir object) error
 	read = func(dir object) error {
@@ -239,7 +283,7 @@ func (w *world) tree(root object) (tree, error) {
 		}
 		return nil
 	}
-	if err := read(root); err != nil {
+	if err := read(t.root); err != nil {
 		return t, err
 	}
 	for o, a := range files {
@@ -248,6 +292,17 @@ func (w *world) tree(root object) (tree, error) {
 		}
 	}
 	return t, nil
+}
+
+// getattr waits for a server that has to search.
+func (w *world) getattr(o object) (err error) {
+	const tries = 100_000 // at least one search's time
+	for range tries {
+		if _, err = w.look.Getattr(ctx, []byte(o)); !errors.Is(err, nfs3.NFS3ERR_JUKEBOX) {
+			break
+		}
+	}
+	return err
 }
 
 // names lists a directory, without "." and "..".
@@ -297,7 +352,9 @@ func TestBackendKit(t *testing.T) {
 		// Once with syncs is enough: the kit makes a tree of 300 files again and again.
 		async := handles == local.HandlesMap
 		vfstest.Run(t, vfstest.Config{
-			New:   func(t testing.TB) vfs.FS { return openFS(t, dir(t), handles, async) },
+			New: func(t testing.TB) vfs.FS {
+				return openFS(t, local.Config{Root: dir(t), Handles: handles, State: t.TempDir(), AsyncMetadata: async})
+			},
 			Steps: 400,
 		})
 	})
@@ -305,7 +362,7 @@ func TestBackendKit(t *testing.T) {
 
 func TestFsx(t *testing.T) {
 	each(t, func(t *testing.T, dir func(testing.TB) string, handles local.Handles) {
-		dial := start(t, openFS(t, dir(t), handles, false))
+		dial := start(t, openFS(t, local.Config{Root: dir(t), Handles: handles, State: t.TempDir()}))
 		root, err := dial().Mount(ctx, "/")
 		if err != nil {
 			t.Fatal(err)

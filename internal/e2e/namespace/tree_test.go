@@ -52,6 +52,18 @@ func (t tree) links(o object) (n int) {
 	return n
 }
 
+// objects are all there are, in no order.
+func (t tree) objects() []object {
+	all := make(map[object]bool)
+	for dir, entries := range t.dirs {
+		all[dir] = true
+		for _, o := range entries {
+			all[o] = true
+		}
+	}
+	return slices.Collect(maps.Keys(all))
+}
+
 func (t tree) parent(dir object) object {
 	for d, entries := range t.dirs {
 		for _, e := range entries {

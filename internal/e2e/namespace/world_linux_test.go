@@ -46,13 +46,9 @@ func each(t *testing.T, test func(t *testing.T, dir func(t testing.TB) string, h
 	}
 }
 
-// openFS serves a directory as long as t lasts.
-func openFS(t testing.TB, dir string, handles local.Handles, async bool) *local.FS {
+// openFS opens a file system that is served as long as t lasts.
+func openFS(t testing.TB, c local.Config) *local.FS {
 	t.Helper()
-	c := local.Config{Root: dir, Handles: handles, AsyncMetadata: async}
-	if handles == local.HandlesMap {
-		c.State = t.TempDir()
-	}
 	fs, err := local.Open(c)
 	if err != nil {
 		t.Fatal(err)
@@ -62,16 +58,17 @@ func openFS(t testing.TB, dir string, handles local.Handles, async bool) *local.
 			t.Error(err)
 		}
 	})
-	if got := fs.Describe().Handles; got != handles {
-		t.Fatalf("handles of kind %v, want %v", got, handles)
+	if got := fs.Describe().Handles; got != c.Handles {
+		t.Fatalf("handles of kind %v, want %v", got, c.Handles)
 	}
 	return fs
 }
 
-// start serves fs and returns what connects to it.
+// start serves fs and returns what connects to it. Handles hold from one server to
+// the next.
 func start(t *testing.T, fs *local.FS) (dial func() *nfs3.Client) {
 	t.Helper()
-	s := &eddy.Server{Workers: 2, Exports: []eddy.Export{
+	s := &eddy.Server{Workers: 2, HandleKey: eddy.Key{1}, Exports: []eddy.Export{
 		{Path: "/", FS: fs, Squash: export.SquashNone, InsecurePorts: true},
 	}}
 	l, err := xprt.Listen(ctx, "tcp", "127.0.0.1:0")

@@ -36,7 +36,7 @@
 //
 // No name is ever resolved but as one component below an open directory, with
 // openat2(2): no symbolic link is followed, no mount point passed that is not to
-// be, "..", is not taken. And before anything is done with an object it is made
+// be, ".." is not taken. And before anything is done with an object it is made
 // sure, in this very call, that it lies below the root:
 //
 //   - a directory does if the root is found so many levels above it, which is

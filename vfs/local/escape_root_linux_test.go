@@ -15,18 +15,20 @@ import (
 
 // These tests need root: one of the two kinds of handles does, and mounting.
 
-// both runs a test with each kind of handles, in a tree of its own: "export" is
-// served, "outside" lies beside it.
+// both runs a test with each kind of handles, and as on a kernel without
+// openat2, in a tree of its own: "export" is served, "outside" lies beside it.
 func both(t *testing.T, run func(t *testing.T, f *FS, top string)) {
-	for _, handles := range []Handles{HandlesKernel, HandlesMap} {
-		t.Run(handles.String(), func(t *testing.T) {
+	for name, handles := range map[string]Handles{"kernel": HandlesKernel, "map": HandlesMap, "old kernel": HandlesMap} {
+		t.Run(name, func(t *testing.T) {
 			top := t.TempDir()
 			for _, dir := range []string{"export/a/b", "outside"} {
 				noError(t, os.MkdirAll(filepath.Join(top, dir), 0o755))
 			}
 			noError(t, os.WriteFile(filepath.Join(top, "outside/secret"), []byte("secret"), 0o644))
 			noError(t, os.WriteFile(filepath.Join(top, "export/a/b/file"), []byte("contents"), 0o644))
-			run(t, open(t, Config{Root: filepath.Join(top, "export"), Handles: handles}), top)
+			f := open(t, Config{Root: filepath.Join(top, "export"), Handles: handles})
+			f.oldKernel = f.oldKernel || name == "old kernel"
+			run(t, f, top)
 		})
 	}
 }

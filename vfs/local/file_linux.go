@@ -159,7 +159,7 @@ func (f *FS) upgrade(c *vfs.Call, i *inode, h *file, g grade) (int, error) {
 		return -1, err
 	}
 	defer parent.release()
-	fd, err := f.retry(c, func() (int, error) { return openat2(parent.fd, p.name.ptr(), f.how(c, flags)) })
+	fd, err := f.openName(c, parent.fd, p.name.ptr(), flags)
 	if err != nil {
 		return -1, err
 	}

@@ -29,7 +29,8 @@ type FS struct {
 	crossMounts bool
 	// beneathFlags is how names are resolved: RESOLVE_X.
 	beneathFlags uint64
-	procFDs      int // /proc/self/fd, or -1
+	procFDs      int  // /proc/self/fd, or -1
+	oldKernel    bool // there is no openat2
 
 	root   *inode
 	fsType string
@@ -150,11 +151,11 @@ func (f *FS) openRoot(path string) error {
 	}
 	f.mounts.all = []*mount{m}
 	how := unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: f.beneathFlags}
-	probe, err := unix.Openat2(fd, ".", &how)
-	if err != nil {
-		return fmt.Errorf("%s: openat2, which needs Linux 5.6: %w", path, err)
+	if probe, err := openat2(fd, here.ptr(), &how); err == nil {
+		unix.Close(probe)
+	} else {
+		f.oldKernel = true // before 5.6, or a sandbox
 	}
-	unix.Close(probe)
 	var st unix.Statx_t
 	var s unix.Statfs_t
 	if err := errors.Join(fstatx(fd, &st), unix.Fstatfs(fd, &s)); err != nil {

@@ -125,6 +125,9 @@ const handleFID = 0x200
 // directory on m, for which fd is open and which has the attributes st.
 func (f *FS) mountAt(m *mount, fd int, st *unix.Statx_t) (*mount, error) {
 	dev := device(st)
+	if st.Mnt_id != m.id && !f.crossMounts {
+		return nil, vfs.ErrAccess
+	}
 	if st.Mnt_id != m.id && f.mounts.find(func(m *mount) bool { return m.dev == dev && m.id != st.Mnt_id }) != nil {
 		return nil, vfs.ErrAccess // a part of a file system that is served as a whole
 	}
@@ -195,7 +198,8 @@ func (f *FS) mountOf(fsid uint64) (*mount, error) {
 			continue
 		}
 		how := unix.OpenHow{Flags: unix.O_RDONLY | unix.O_DIRECTORY | unix.O_CLOEXEC, Resolve: f.beneathFlags}
-		root, err := unix.Openat2(f.mounts.all[0].root, below, &how)
+		z := newCString(below)
+		root, err := openat2(f.mounts.all[0].root, z.ptr(), &how)
 		if err != nil {
 			continue
 		}

@@ -144,20 +144,28 @@ func (f *FS) isRoot(st *unix.Statx_t) bool {
 // EAGAIN.
 const resolveCached = 0x20
 
-// how says how names are opened: where they are, below the directory, and
-// without waiting if the call may not.
-func (f *FS) how(c *vfs.Call, flags int) *unix.OpenHow {
-	how := &unix.OpenHow{Flags: uint64(flags | unix.O_NOFOLLOW | unix.O_CLOEXEC), Resolve: f.beneathFlags}
+// openName opens one name in a directory: no link that has it, nothing beyond a
+// mount point, and without waiting if the call may not. The errors are the
+// system's.
+func (f *FS) openName(c *vfs.Call, dirfd int, name *byte, flags int) (int, error) {
+	flags |= unix.O_NOFOLLOW | unix.O_CLOEXEC
+	if f.oldKernel {
+		// One name needs no more; mountAt sees what is mounted.
+		if !c.MayWait {
+			return -1, unix.EAGAIN
+		}
+		return f.retry(c, func() (int, error) { return openat(dirfd, name, flags) })
+	}
+	how := unix.OpenHow{Flags: uint64(flags), Resolve: f.beneathFlags}
 	if !c.MayWait {
 		how.Resolve |= resolveCached
 	}
-	return how
+	return f.retry(c, func() (int, error) { return openat2(dirfd, name, &how) })
 }
 
 // openAt opens a name in a directory, for its path only.
 func (f *FS) openAt(c *vfs.Call, dirfd int, name *byte) (int, error) {
-	how := f.how(c, unix.O_PATH)
-	fd, err := f.retry(c, func() (int, error) { return openat2(dirfd, name, how) })
+	fd, err := f.openName(c, dirfd, name, unix.O_PATH)
 	switch {
 	case err == nil:
 		return fd, nil

@@ -33,7 +33,7 @@ func (u user) wantData(what string, h []byte, want string) {
 // objects have no rows, and for what was renamed itself.
 func TestEviction(t *testing.T) {
 	const max = 40
-	u, _ := newUser(t, Config{MaxRows: max})
+	u := user{t, New(newMemStore(), Config{MaxRows: max})}
 	handles := map[string][]byte{}
 	var dirs []vfs.Object
 	for i := range 10 {
@@ -224,7 +224,7 @@ func randomly(t *testing.T, r *rand.Rand) {
 		handle []byte
 		data   string
 	}
-	u, _ := newUser(t, Config{MaxRows: rows, Clock: fixed{}})
+	u := user{t, New(newMemStore(), Config{MaxRows: rows, Clock: fixed{}})}
 	root := u.fs.table.root
 	dirNames := make([]string, 6)
 	for i := range dirNames {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"syscall"
 	"testing"
 
@@ -55,17 +54,7 @@ func knock() {
 }
 
 func TestNeighbour(t *testing.T) {
-	// The test's program lies where only its owner gets.
-	dir := t.TempDir()
-	program := filepath.Join(dir, "neighbour")
-	self, err := os.ReadFile("/proc/self/exe")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(os.WriteFile(program, self, 0o755), os.Chmod(dir, 0o755), os.Chmod(filepath.Dir(dir), 0o755)); err != nil {
-		t.Fatal(err)
-	}
-
+	program := serve.Program(t)
 	for _, tc := range []struct {
 		name     string
 		uid      uint32

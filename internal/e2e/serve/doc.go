@@ -4,5 +4,6 @@
 //	s := &eddy.Server{Exports: exports, ZeroCopy: xprt.ZeroCopyAlways, Clock: clock}
 //	serve.Start(t, s, l)
 //
-// Tests that are about deadlines give the server a [Clock] and move it.
+// Tests that are about deadlines give the server a [Clock] and move it. Those that are
+// about other users run [Program] as them.
 package serve

@@ -42,34 +42,37 @@ type daemon struct {
 }
 
 // newDaemon takes everything that a server needs, or nothing and says why.
-func newDaemon(g config.Given) (d *daemon, err error) {
-	d = &daemon{given: g, observer: metrics.NewObserver()}
-	defer func() {
-		if err != nil {
-			d.release()
-		}
-	}()
-	if d.cfg, err = loadConfig(g); err != nil {
+func newDaemon(g config.Given) (*daemon, error) {
+	d := &daemon{given: g, observer: metrics.NewObserver()}
+	if err := d.acquire(); err != nil {
+		d.release()
 		return nil, err
 	}
+	return d, nil
+}
+
+func (d *daemon) acquire() (err error) {
+	if d.cfg, err = loadConfig(d.given); err != nil {
+		return err
+	}
 	if d.log, err = newLogger(d.cfg); err != nil {
-		return nil, err
+		return err
 	}
 	if err := beFlusher(); err != nil {
 		d.log.Debug("the kernel may wait for this server when it is short of memory", zap.Error(err))
 	}
 	if dir, err := stateDir(d.cfg); err != nil {
-		return nil, err
+		return err
 	} else if dir != "" {
 		if d.state, err = openState(dir); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if d.sockets, err = openSockets(d.cfg.Addr); err != nil {
-		return nil, err
+		return err
 	}
 	if d.exports, err = openExports(d.cfg, d.state, d.log.Logger); err != nil {
-		return nil, err
+		return err
 	}
 	d.server = &eddy.Server{
 		Exports:      d.exports.list(),
@@ -86,20 +89,20 @@ func newDaemon(g config.Given) (d *daemon, err error) {
 		Log:          d.log.Logger,
 	}
 	if _, err := export.NewTable(export.Key{}, d.server.Exports...); err != nil {
-		return nil, err
+		return err
 	}
 	if path := controlPath(d.cfg, d.state); path != "" {
 		if d.control, err = newControlServer(d, path); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if d.cfg.Metrics != "" {
 		if d.metrics, err = newMetricsServer(d, d.cfg.Metrics); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	d.rpcbind, err = newPortmapper(d)
-	return d, err
+	return err
 }
 
 func loadConfig(g config.Given) (*config.Config, error) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -59,12 +60,18 @@ func generatedFiles(dir string) (map[string][sha256.Size]byte, error) {
 			return nil
 		}
 		named := strings.HasPrefix(d.Name(), "zz_")
-		if !d.Type().IsRegular() || !named && filepath.Ext(path) != ".go" {
+		if !d.Type().IsRegular() || !named && filepath.Ext(path) != ".go" && filepath.Ext(path) != ".md" {
 			return nil
 		}
 		text, err := os.ReadFile(path)
 		if err != nil {
 			return err
+		}
+		if filepath.Ext(path) == ".md" {
+			named = bytes.HasPrefix(text, []byte("<!-- Code generated "))
+			if !named {
+				return nil
+			}
 		}
 		if !named {
 			f, err := parser.ParseFile(token.NewFileSet(), path, text, parser.PackageClauseOnly|parser.ParseComments)

@@ -28,7 +28,7 @@ var house = map[string][]string{
 }
 
 // Programs may import everything, and nothing but tests imports them.
-var programs = []string{"cmd", "benchmarks"}
+var programs = []string{"cmd", "benchmarks", "packaging", "examples"}
 
 // linkedInternals are the internal packages that an embedder links. All others
 // are harnesses: only tests, programs and other harnesses import them.

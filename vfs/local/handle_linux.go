@@ -111,7 +111,7 @@ func (f *FS) resolve(c *vfs.Call, b []byte) (*inode, error) {
 	if !c.MayWait {
 		return nil, vfs.ErrWouldBlock
 	}
-	m, err := f.mountOf(h.fsid())
+	m, err := f.mountOf(c, h.fsid())
 	if err != nil {
 		return nil, err
 	}

@@ -176,7 +176,7 @@ func (f *FS) addMount(root int) (*mount, error) {
 
 // mountOf returns the file system with this fsid. One that nobody has come
 // across since the start is looked for among those mounted below the root.
-func (f *FS) mountOf(fsid uint64) (*mount, error) {
+func (f *FS) mountOf(c *vfs.Call, fsid uint64) (*mount, error) {
 	is := func(m *mount) bool { return m.fsid == fsid }
 	if m := f.mounts.find(is); m != nil {
 		return m, nil
@@ -197,14 +197,9 @@ func (f *FS) mountOf(fsid uint64) (*mount, error) {
 		if !ok || below == "" {
 			continue
 		}
-		how := unix.OpenHow{Flags: unix.O_RDONLY | unix.O_DIRECTORY | unix.O_CLOEXEC, Resolve: f.beneathFlags}
-		z := newCString(below)
-		root, err := openat2(f.mounts.all[0].root, z.ptr(), &how)
-		if err != nil {
-			continue
-		}
-		if m, err := f.addMount(root); err == nil && is(m) {
-			return m, nil
+		// The way there leads across it.
+		if i, err := f.walk(c, below); err == nil && is(i.mount) {
+			return i.mount, nil
 		}
 	}
 	return nil, vfs.ErrStale

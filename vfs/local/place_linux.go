@@ -301,25 +301,37 @@ func (f *FS) whereIs(c *vfs.Call, i *inode, fd int) (*place, error) {
 		}
 		return nil, nil
 	}
-	dir := f.root
-	for {
-		name, rest, more := strings.Cut(below, "/")
-		if !more {
-			break
-		}
-		if dir, err = f.child(c, dir, name); err != nil || !dir.isDir() {
-			return nil, nil
-		}
-		below = rest
+	above, name := "", below
+	if n := strings.LastIndexByte(below, '/'); n >= 0 {
+		above, name = below[:n], below[n+1:]
 	}
-	if below == "" || len(below) > vfs.MaxName {
+	dir, err := f.walk(c, above)
+	if err != nil || !dir.isDir() || name == "" || len(name) > vfs.MaxName {
 		return nil, nil
 	}
-	p := &place{dir, newCString(below)}
+	p := &place{dir, newCString(name)}
 	if seen, err := f.seen(c, i, p, &st); !seen {
 		return nil, err
 	}
 	return p, nil
+}
+
+// walk finds what lies at a path below the root.
+func (f *FS) walk(c *vfs.Call, path string) (*inode, error) {
+	i := f.root
+	for name := range strings.SplitSeq(path, "/") {
+		if name == "" {
+			continue // the root's own path
+		}
+		if len(name) > vfs.MaxName {
+			return nil, vfs.ErrNameTooLong
+		}
+		var err error
+		if i, err = f.child(c, i, name); err != nil {
+			return nil, err
+		}
+	}
+	return i, nil
 }
 
 // find returns the object that the map of places calls k.

@@ -178,30 +178,19 @@ func (f *FS) apply(c *vfs.Call, h *file, s *vfs.SetAttr) error {
 	if s.SetAtime|s.SetMtime == vfs.TimeKeep {
 		return nil
 	}
-	times := []unix.Timespec{timespec(s.SetAtime, s.Atime), timespec(s.SetMtime, s.Mtime)}
-	return vfs.Cause(unix.UtimesNanoAt(h.fd, "", times, unix.AT_EMPTY_PATH))
+	times := [2]timespec{newTimespec(s.SetAtime, s.Atime), newTimespec(s.SetMtime, s.Mtime)}
+	return vfs.Cause(utimens(h.fd, &times))
 }
 
-// timespec is a time as utimensat wants it. One that this system can't have
-// is as near to it as there is.
-func timespec(how vfs.SetTime, t vfs.Time) (ts unix.Timespec) {
+// newTimespec is a time as utimensat wants it.
+func newTimespec(how vfs.SetTime, t vfs.Time) timespec {
 	switch how {
 	case vfs.TimeKeep:
-		ts.Nsec = unix.UTIME_OMIT
+		return timespec{nsec: unix.UTIME_OMIT}
 	case vfs.TimeServer:
-		ts.Nsec = unix.UTIME_NOW
-	default:
-		ts = unix.NsecToTimespec(int64(t.Nsec))
-		setSeconds(&ts.Sec, t.Sec)
+		return timespec{nsec: unix.UTIME_NOW}
 	}
-	return ts
-}
-
-// setSeconds puts what fits into a time_t.
-func setSeconds[T int32 | int64](to *T, sec int64) {
-	if *to = T(sec); int64(*to) != sec {
-		*to = T(math.MaxInt32)
-	}
+	return timespec{t.Sec, int64(t.Nsec)}
 }
 
 // chmod sets the mode. What can't be opened has no fchmod.

@@ -1,0 +1,8 @@
+//go:build linux && !386 && !arm && !mips && !mipsle
+
+package local
+
+import "golang.org/x/sys/unix"
+
+// The call that knows times of 64 bits.
+const sysUtimens = unix.SYS_UTIMENSAT

@@ -36,10 +36,10 @@
 //	eddy_rpc_calls_total{program,version,procedure,status}    calls that have ended
 //	eddy_rpc_call_duration_seconds{program,version,procedure} histogram: from the end of their arrival to the reply
 //
-// The status is success, replayed (a reply from the cache), dropped (none), or
-// an error of RFC 5531: prog_unavail, prog_mismatch, proc_unavail,
-// garbage_args, system_err, rpc_mismatch, auth_error. What an NFS procedure
-// answers is success, whatever its nfsstat3.
+// The status is success, replayed (a reply from the cache), dropped (none), an
+// error of RFC 5531 (prog_unavail, prog_mismatch, proc_unavail, garbage_args,
+// system_err, rpc_mismatch, auth_error), or the program's own, such as
+// NFS3ERR_NOENT and MNT3ERR_ACCES.
 //
 // Of a [Collector]:
 //

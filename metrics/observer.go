@@ -38,6 +38,8 @@ type procKey struct{ prog, vers, proc uint32 }
 type procedure struct {
 	program, version, name string
 	stripes                []stripe
+	failures               sync.Map // *atomic.Int64 by the program's name for the error
+	failed                 atomic.Int32
 }
 
 // stripe fills whole cache lines, four.
@@ -60,8 +62,10 @@ var bounds = [...]time.Duration{
 
 const statuses = int(rpc.StatusDropped) + 1
 
+const success = "success"
+
 var statusNames = [statuses]string{
-	rpc.StatusSuccess:      "success",
+	rpc.StatusSuccess:      success,
 	rpc.StatusProgUnavail:  "prog_unavail",
 	rpc.StatusProgMismatch: "prog_mismatch",
 	rpc.StatusProcUnavail:  "proc_unavail",
@@ -82,7 +86,7 @@ func NewObserver() *Observer {
 }
 
 func (o *Observer) newProcedure(program, version, name string) *procedure {
-	return &procedure{program, version, name, make([]stripe, o.stripes)}
+	return &procedure{program: program, version: version, name: name, stripes: make([]stripe, o.stripes)}
 }
 
 // Begin implements [rpc.Observer].
@@ -91,7 +95,30 @@ func (o *Observer) Begin(*rpc.Call) int64 { return int64(time.Since(o.begun)) }
 // End implements [rpc.Observer].
 func (o *Observer) End(c *rpc.Call, token int64, s rpc.Status) {
 	d := time.Since(o.begun) - time.Duration(token)
-	o.procedure(c).add(c.Conn.Worker(), s, d)
+	p := o.procedure(c)
+	if name := c.Failure(); name != "" && s == rpc.StatusSuccess {
+		p.fail(name)
+	}
+	p.add(c.Conn.Worker(), s, d)
+}
+
+// maxFailures is how many errors of a procedure are told apart. NFSv3 has 29.
+const maxFailures = 256
+
+// fail counts an error of the program's own. The counter is shared by all
+// workers: errors are rare, or nobody waits for their answers.
+func (p *procedure) fail(name string) {
+	n, ok := p.failures.Load(name)
+	if !ok {
+		if p.failed.Load() >= maxFailures {
+			return
+		}
+		var met bool
+		if n, met = p.failures.LoadOrStore(name, new(atomic.Int64)); !met {
+			p.failed.Add(1)
+		}
+	}
+	n.(*atomic.Int64).Add(1)
 }
 
 func (p *procedure) add(worker int, s rpc.Status, d time.Duration) {
@@ -204,6 +231,15 @@ func (p *procedure) stats() ProcedureStats {
 		}
 		s.Seconds += time.Duration(x.nanos.Load()).Seconds()
 	}
+	p.failures.Range(func(name, n any) bool {
+		failed := n.(*atomic.Int64).Load()
+		s.Statuses[name.(string)] = failed
+		// A call that ends now may be counted here and not there yet.
+		if s.Statuses[success] -= failed; s.Statuses[success] <= 0 {
+			delete(s.Statuses, success)
+		}
+		return true
+	})
 	s.P50, s.P99 = s.quantile(0.5), s.quantile(0.99)
 	return s
 }

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -33,6 +34,9 @@ func TestObserver(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if _, err := client.Lookup(t.Context(), fh, "nothing"); !errors.Is(err, nfs3.NFS3ERR_NOENT) {
+		t.Error(err)
+	}
 	if err := null(t, c, nfs3.NFS_PROGRAM, nfs3.NFS_V3, nfs3.NFSPROC3_GETATTR); err == nil {
 		t.Error("GETATTR without arguments was answered")
 	}
@@ -45,6 +49,7 @@ func TestObserver(t *testing.T) {
 	}{
 		{"mount", "1", "NULL", map[string]int64{"success": 1}},
 		{"mount", "3", "MNT", map[string]int64{"success": 1}},
+		{"nfs", "3", "LOOKUP", map[string]int64{"NFS3ERR_NOENT": 1}},
 		{"nfs", "3", "GETATTR", map[string]int64{"success": 10, "garbage_args": 1}},
 	} {
 		got := find(o, want.program, want.version, want.procedure)

@@ -106,7 +106,9 @@ func (c *call) status(err error) (NFSStat3, error) {
 	if err == nil {
 		return NFS3_OK, nil
 	}
-	return answerable(c.Proc, statusOf(err)), nil
+	status := answerable(c.Proc, statusOf(err))
+	c.Failed(status.String())
+	return status, nil
 }
 
 // wouldBlock reports whether err means that the call has to come again: when there

@@ -58,6 +58,9 @@ func (c *call) mnt() error {
 		return rpc.ErrWouldBlock
 	}
 	status := mountStatus(err)
+	if status != MNT3_OK {
+		c.Failed(status.String())
+	}
 	var fh []byte
 	if err == nil {
 		fh = c.handle(file{e, o}).Data

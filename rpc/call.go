@@ -45,6 +45,7 @@ type Call struct {
 
 	reply  reply
 	status Status
+	failed string
 	undone bool
 	buf    []byte                     // a small reply from its XID on, kept from call to call
 	big    *bytebufferpool.ByteBuffer // holds the reply instead if that is large
@@ -229,6 +230,13 @@ func (c *Call) ReplySegments(head []byte, segs ...bufpool.Segment) {
 // nothing but refusals do not take the place of other clients' replies.
 func (c *Call) Undone() { c.undone = true }
 
+// Failed notes that the reply, though RPC calls it a success, is the program's
+// error of that name, a constant: Observers count it.
+func (c *Call) Failed(name string) { c.failed = name }
+
+// Failure is what was given to Failed, or "".
+func (c *Call) Failure() string { return c.failed }
+
 // replay makes message, a reply from the cache, the reply; none if it is empty.
 func (c *Call) replay(message []byte) {
 	if len(message) == 0 {
@@ -252,6 +260,7 @@ func (c *Call) discard() {
 	c.segs = c.segs[:0]
 	c.reply = replyNone
 	c.undone = false
+	c.failed = ""
 	c.head = nil
 	c.pages = 0
 }

@@ -167,7 +167,7 @@ func on386(g goTest) func(context.Context) result {
 // the state of single pages, who owns a socket, programs that start
 // themselves), and those that count allocations: so slow a process has some of
 // the runtime's own among them.
-const notEmulated = "^Test(Alloc.*|NoAlloc.*|ZeroCopy.*|NoBuffers|AutoGivesUp|PagesGoBack|SmallPages|FindsMistakes)$"
+const notEmulated = "^Test(Alloc.*|NoAlloc.*|ZeroCopy.*|NoBuffers|AutoGivesUp|PagesGoBack|SmallPages|FindsMistakes|Nobody)$"
 
 // emulated is a step that runs the library's tests on another processor.
 func emulated(goarch, qemu, timeout string) func(context.Context) result {

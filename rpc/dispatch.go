@@ -154,6 +154,16 @@ func (s *Server) wait(c *Call) {
 func (s *Server) serveWaiting(c *Call) {
 	s.flights.note(c, CallRunning)
 	c.want = 0
+	returned := false
+	defer func() {
+		if !returned {
+			// A program may have locked the goroutine to a thread that nobody
+			// is to use any more, and ended both.
+			s.conclude(c, errGoexit)
+			c.step = stepSend
+			c.rec.Post()
+		}
+	}()
 	var err error
 	if c.proc.ReadOnly {
 		err = c.Context().Err()
@@ -161,6 +171,7 @@ func (s *Server) serveWaiting(c *Call) {
 	if err == nil {
 		err = s.run(c)
 	}
+	returned = true
 	if wouldBlock(err) && c.want > 0 {
 		c.discard()
 		c.step = stepLend
@@ -215,6 +226,8 @@ func (s *Server) run(c *Call) (err error) {
 
 // errPanic stands for a panic, which has been logged.
 var errPanic = errors.New("rpc: panic")
+
+var errGoexit = errors.New("rpc: a program has ended its goroutine")
 
 // recovered is deferred around the code of programs: it makes an error of a
 // panic.

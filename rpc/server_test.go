@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -425,6 +426,24 @@ func TestObserver(t *testing.T) {
 		}
 		if n := o.ended[s].Load(); n != want {
 			t.Errorf("status %d: %d calls, want %d", s, n, want)
+		}
+	}
+}
+
+// A program that has spoilt its goroutine's thread ends both. One waiting
+// goroutine is all there is here, and the next call gets another.
+func TestGoexit(t *testing.T) {
+	p := newToy().add(procPanic, Proc{}, func(c *Call) error {
+		if !c.MayWait {
+			return ErrWouldBlock
+		}
+		runtime.Goexit()
+		return nil
+	})
+	c := serve(t, &Server{Waiters: 1}, p).client()
+	for range 3 {
+		if err := c.Call(background, toyProg, 2, procPanic, nil, nil, nil); !errors.Is(err, ErrSystem) {
+			t.Error(err)
 		}
 	}
 }

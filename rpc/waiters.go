@@ -62,19 +62,35 @@ func (w *waiters) add(q *waitQueue, c *Call) {
 // run is one of the goroutines.
 func (w *waiters) run() {
 	w.mu.Lock()
+	defer w.exit()
 	for q := w.turn(); q != nil; q = w.turn() {
 		c := w.take(q)
 		if w.turn() != nil {
 			// The end of a call may have opened the way for more than one.
 			w.start()
 		}
-		w.mu.Unlock()
-		w.serve(c)
+		w.serveOne(q, c)
+	}
+}
+
+// serveOne serves a call of q. It is entered and left with the lock held, also
+// when a program ends the goroutine.
+func (w *waiters) serveOne(q *waitQueue, c *Call) {
+	w.mu.Unlock()
+	defer func() {
 		w.mu.Lock()
 		q.busy--
 		w.busy--
-	}
+	}()
+	w.serve(c)
+}
+
+// exit is the end of a goroutine.
+func (w *waiters) exit() {
 	w.alive--
+	if w.turn() != nil {
+		w.start() // a program has ended this one before its time
+	}
 	if w.alive == 0 && w.drained != nil {
 		close(w.drained)
 		w.drained = nil

@@ -256,8 +256,13 @@ func (f *FS) Statfs(c *vfs.Call, o vfs.Object, out *vfs.Statfs) error {
 	if !c.MayWait {
 		return vfs.ErrWouldBlock
 	}
+	i := o.(*inode)
+	var st unix.Statx_t
+	if err := f.stat(c, i, &st); err != nil {
+		return err
+	}
 	var s unix.Statfs_t
-	if err := unix.Fstatfs(o.(*inode).mount.root, &s); err != nil {
+	if err := unix.Fstatfs(i.mount.root, &s); err != nil {
 		return vfs.Cause(err)
 	}
 	unit := uint64(s.Frsize)

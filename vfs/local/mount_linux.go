@@ -3,6 +3,7 @@ package local
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -156,6 +157,9 @@ func (f *FS) addMount(root int) (*mount, error) {
 	m, err := newMount(root, f.wantHandles)
 	if err != nil {
 		unix.Close(root)
+		if errors.Is(err, unix.EOPNOTSUPP) {
+			return nil, vfs.ErrAccess // nothing to name its objects by
+		}
 		return nil, vfs.Cause(err)
 	}
 	f.mounts.mu.Lock()

@@ -122,7 +122,11 @@ func (f *FS) beneath(fd int, dir *inode) error {
 		return vfs.Cause(err)
 	}
 	for n = 1; ; n++ {
-		if err := above(fd, n, &st); err != nil {
+		err := above(fd, n, &st)
+		if err == unix.ENOENT {
+			return vfs.ErrStale // beside what of the file system is mounted
+		}
+		if err != nil {
 			return vfs.Cause(err)
 		}
 		if f.isRoot(&st) {

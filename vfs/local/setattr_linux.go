@@ -62,6 +62,12 @@ func (f *FS) setattr(c *vfs.Call, i *inode, s *vfs.SetAttr, guard *vfs.Time, chg
 	if guard != nil && *guard != timeOf(st.Ctime) {
 		return nil, vfs.ErrNotSync
 	}
+	if i.typ == vfs.TypeSymlink && s.Mask&vfs.AttrMode != 0 {
+		// Links have no mode on Linux; clients that know one set it all the same.
+		modeless := *s
+		modeless.Mask &^= vfs.AttrMode
+		s = &modeless
+	}
 	if s.IsZero() {
 		return nil, nil
 	}

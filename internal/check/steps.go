@@ -81,7 +81,7 @@ func steps(long bool) []step {
 }
 
 var e2ePrograms = []string{"ip", "nfs-ls", "showmount", "rpcbind", "tcpdump", "tshark", "qemu-system-x86_64", "busybox", "modprobe", "zstd", "xz", "chromium",
-	"mkfs.btrfs", "mkfs.ext4", "mkfs.xfs", "mount"}
+	"mkfs.btrfs", "mkfs.ext4", "mkfs.xfs", "mount", "git", "make", "tcc"}
 
 // debian names the package of each program that a step may need. .ci/run
 // installs them.
@@ -89,10 +89,12 @@ var debian = map[string]string{
 	"busybox":            "busybox-static",
 	"chromium":           "chromium",
 	"gcc":                "gcc",
+	"git":                "git",
 	"ip":                 "iproute2",
 	"mkfs.btrfs":         "btrfs-progs",
 	"mkfs.ext4":          "e2fsprogs",
 	"mkfs.xfs":           "xfsprogs",
+	"make":               "make",
 	"modprobe":           "kmod",
 	"mount":              "mount",
 	"nfs-ls":             "libnfs-utils",
@@ -101,6 +103,7 @@ var debian = map[string]string{
 	"qemu-system-x86_64": "qemu-system-x86",
 	"rpcbind":            "rpcbind",
 	"showmount":          "nfs-common",
+	"tcc":                "tcc",
 	"tcpdump":            "tcpdump",
 	"tshark":             "tshark",
 	"xz":                 "xz-utils",

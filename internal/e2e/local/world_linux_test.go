@@ -4,7 +4,6 @@ import (
 	"context"
 	_ "embed"
 	"errors"
-	"fmt"
 	"net"
 	"net/netip"
 	"os"
@@ -137,13 +136,4 @@ func (w *world) read(t *testing.T, name string) string {
 // lines are the lines of what a guest left in /out, without their ends.
 func lines(b []byte) []string {
 	return strings.Split(strings.TrimSuffix(string(b), "\n"), "\n")
-}
-
-// vars are assignments for the beginning of a script.
-func vars(kv ...any) string {
-	var b strings.Builder
-	for i := 0; i < len(kv); i += 2 {
-		fmt.Fprintf(&b, "%v='%v'\n", kv[i], kv[i+1])
-	}
-	return b.String()
 }

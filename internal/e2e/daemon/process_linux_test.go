@@ -21,6 +21,7 @@ import (
 type process struct {
 	*exec.Cmd
 	lines  chan string // of standard output
+	said   []string    // those that were read
 	stderr *lockedBuffer
 	addr   string
 	state  string
@@ -92,6 +93,7 @@ func start(t *testing.T, cmd *exec.Cmd) *process {
 func (p *process) waitFor(t *testing.T, text string) string {
 	t.Helper()
 	for line := range p.lines {
+		p.said = append(p.said, line)
 		if strings.Contains(line, text) {
 			return line
 		}

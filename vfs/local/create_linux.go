@@ -324,7 +324,9 @@ func (m *making) make(s *vfs.SetAttr, attr *vfs.Attr, dirChg *vfs.Change, t vfs.
 	}
 	defer h.release()
 	sync := []*file{m.held, nil}
-	if h.grade > gradePath {
+	// What is as it was made is safe with its directory. What was changed since,
+	// the mode for the umask's sake, is not, even if there is no descriptor to sync.
+	if h.grade > gradePath || !m.set.IsZero() {
 		sync[1] = h
 	}
 	if err := m.durable(m.dir.mount, sync...); err != nil {

@@ -21,7 +21,8 @@ type client struct {
 	clock func() int
 	// twice is set where a file under rename into another directory may have both names
 	// after a power cut: btrfs logs the new directory for whoever syncs it.
-	twice bool
+	twice    bool
+	unstable bool // write UNSTABLE only
 
 	handles  map[int][]byte // by node
 	model    *model         // with all operations done
@@ -344,6 +345,9 @@ func (c *client) write() error {
 		return nil
 	}
 	how := nfs3.StableHow(c.rnd.IntN(3))
+	if c.unstable {
+		how = nfs3.UNSTABLE
+	}
 	data := make([]byte, 1+c.rnd.IntN(maxWrite))
 	off := int64(c.rnd.IntN(maxFile))
 	number := c.number.Add(1)

@@ -121,7 +121,7 @@ func (c *comparison) object(id int, path string) {
 			c.errorf("%s, node %d: points to %q, %v, want %q", path, id, target, err, n.target)
 		}
 	case nfs3.NF3CHR:
-		if want := unix.Mkdev(n.rdev.Specdata1, n.rdev.Specdata2); st.Rdev != want {
+		if want := unix.Mkdev(n.rdev.Specdata1, n.rdev.Specdata2); uint64(st.Rdev) != want {
 			c.errorf("%s, node %d: device %x, want %x", path, id, st.Rdev, want)
 		}
 	}

@@ -49,6 +49,8 @@ type config struct {
 	steps int // of each client
 	local local.Config
 	wrap  func(*local.FS) vfs.FS
+
+	unstable bool // writes are all UNSTABLE
 }
 
 // record lets clients work on a server that stands on a recording device, then stops
@@ -103,7 +105,7 @@ func (r *recording) work(t *testing.T, dir string, c config) {
 		for j := range perConnection {
 			n := i*perConnection + j
 			cl := &client{
-				name: clientName(n), nfs: conn, rnd: rand.New(rand.NewPCG(c.seed, uint64(n))), clock: r.dev.Now, twice: r.kind == "btrfs",
+				name: clientName(n), nfs: conn, rnd: rand.New(rand.NewPCG(c.seed, uint64(n))), clock: r.dev.Now, twice: r.kind == "btrfs", unstable: c.unstable,
 				model: newModel(), nextID: firstID, number: number,
 			}
 			if cl.handles, err = roots(conn, cl.name); err != nil {

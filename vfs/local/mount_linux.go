@@ -99,6 +99,12 @@ func newMount(fd int, want Handles) (*mount, error) {
 	return m, nil
 }
 
+// readOnly reports whether the file system is mounted read-only now.
+func (m *mount) readOnly() bool {
+	var s unix.Statfs_t
+	return unix.Fstatfs(m.root, &s) == nil && s.Flags&unix.ST_RDONLY != 0
+}
+
 // fsidOf is a number for the file system that stays the same when the host
 // starts again: of its UUID, or what statfs says, which for btrfs tells
 // subvolumes apart and for XFS is the device's number.

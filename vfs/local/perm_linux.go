@@ -26,6 +26,7 @@ type answer struct {
 	groups         uint64 // their hash
 	ctime          int64
 	known, allowed vfs.Perm
+	passing        vfs.Perm // known now: refused for a reason that passes without a new ctime
 }
 
 // maxAnswers bounds the callers that are remembered for an inode.
@@ -85,6 +86,7 @@ func (f *FS) allowed(c *vfs.Call, i *inode, st *unix.Statx_t, want vfs.Perm) (vf
 			return 0, err
 		}
 		if f.clock.Now().UnixNano()-a.ctime > int64(settled) {
+			a.known &^= a.passing
 			i.perms.put(&a)
 		}
 	}
@@ -112,7 +114,9 @@ func (f *FS) ask(c *vfs.Call, i *inode, st *unix.Statx_t, want vfs.Perm, a *answ
 		switch err := faccessat2(h.fd, nowhere.ptr(), p.mode, unix.AT_EMPTY_PATH|unix.AT_EACCESS); err {
 		case nil:
 			a.allowed |= p.perm
-		case unix.EACCES, unix.EPERM, unix.EROFS, unix.ETXTBSY:
+		case unix.EACCES, unix.EPERM:
+		case unix.EROFS, unix.ETXTBSY:
+			a.passing |= p.perm
 		case unix.ENOSYS:
 			mode := vfs.Attr{Type: i.typ, Mode: uint32(st.Mode), UID: st.Uid, GID: st.Gid}
 			if f.server.who(c).Check(&mode, p.perm) == nil {
@@ -125,13 +129,17 @@ func (f *FS) ask(c *vfs.Call, i *inode, st *unix.Statx_t, want vfs.Perm, a *answ
 	return nil
 }
 
-// check returns vfs.ErrAccess unless the caller has all of want.
+// check returns vfs.ErrAccess unless the caller has all of want, and
+// vfs.ErrReadOnly if nobody can have that.
 func (f *FS) check(c *vfs.Call, i *inode, st *unix.Statx_t, want vfs.Perm) error {
 	have, err := f.allowed(c, i, st, want)
-	if err == nil && have != want {
-		err = vfs.ErrAccess
+	if err != nil || have == want {
+		return err
 	}
-	return err
+	if want&^have&vfs.PermWrite != 0 && i.mount.readOnly() {
+		return vfs.ErrReadOnly
+	}
+	return vfs.ErrAccess
 }
 
 // checkData is check for a file's data: the owner always may, and what may be

@@ -6,6 +6,7 @@ import (
 
 	"eddy.example/nfs3"
 	"eddy.example/rpc"
+	"eddy.example/rpc/rpcbind"
 	"eddy.example/rpc/xdr"
 	"eddy.example/vfs/memfs"
 )
@@ -229,6 +230,9 @@ func wellFormed(message, reply []byte) error {
 		}
 		switch stat := rpc.AcceptStat(r.word()); stat {
 		case rpc.SUCCESS:
+			if prog == rpcbind.RPCBPROG {
+				return nil // a change has led to what rpc/rpcbind tests itself
+			}
 			if res := newResults(prog, vers, proc); res != nil && r.err == nil {
 				r.b, r.err = res.ConsumeXDR(r.b)
 			}

@@ -393,5 +393,6 @@ func (f *FS) note(i *inode, p *place) {
 // settle makes p the place at which the inode is looked for.
 func (f *FS) settle(i *inode, p *place) {
 	i.place.Store(p)
+	f.search.found(i.key())
 	f.rows.Put(i.key(), p.parent.key(), p.name.String())
 }

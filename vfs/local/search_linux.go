@@ -3,6 +3,7 @@ package local
 import (
 	"context"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -18,9 +19,9 @@ type search struct {
 	fs *FS
 
 	mu      sync.Mutex
-	wanted  map[handlemap.Key]struct{} // by the next pass
-	gone    map[handlemap.Key]struct{} // a pass did not find it, and nobody knows yet
-	current map[handlemap.Key]struct{} // looked for by the pass that runs; nil: none does
+	wanted  map[handlemap.Key]struct{}  // by the next pass
+	gone    map[handlemap.Key]time.Time // since a pass did not find it, and nobody knows yet
+	current map[handlemap.Key]struct{}  // looked for by the pass that runs; nil: none does
 	wg      sync.WaitGroup
 
 	// begin, if not nil, is called before a pass: where tests stop it.
@@ -30,15 +31,21 @@ type search struct {
 // maxWanted bounds the objects that are looked for at a time.
 const maxWanted = 1024
 
+// goneFor is how long who has asked may take to ask again: Linux takes 5
+// seconds. Later the object may be back.
+const goneFor = 10 * time.Second
+
 // wait asks for an object. vfs.ErrDelay: it is being looked for; if it is
 // found, the map of places knows it then. vfs.ErrStale: a search that began
 // after it was asked for has not found it.
 func (s *search) wait(k handlemap.Key) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, ok := s.gone[k]; ok {
+	if since, ok := s.gone[k]; ok {
 		delete(s.gone, k)
-		return vfs.ErrStale
+		if s.fs.clock.Now().Sub(since) <= goneFor {
+			return vfs.ErrStale
+		}
 	}
 	if _, ok := s.current[k]; ok || len(s.wanted) >= maxWanted || s.fs.isClosing() {
 		return vfs.ErrDelay
@@ -52,6 +59,13 @@ func (s *search) wait(k handlemap.Key) error {
 		s.wg.Go(s.run)
 	}
 	return vfs.ErrDelay
+}
+
+// found takes back that an object was not found.
+func (s *search) found(k handlemap.Key) {
+	s.mu.Lock()
+	delete(s.gone, k)
+	s.mu.Unlock()
 }
 
 // run makes passes until nothing is wanted.
@@ -83,11 +97,11 @@ func (s *search) run() {
 			s.gone = nil
 		}
 		if s.gone == nil {
-			s.gone = make(map[handlemap.Key]struct{})
+			s.gone = make(map[handlemap.Key]time.Time)
 		}
 		if complete {
 			for k := range left {
-				s.gone[k] = struct{}{}
+				s.gone[k] = s.fs.clock.Now()
 			}
 		}
 		s.current = make(map[handlemap.Key]struct{})

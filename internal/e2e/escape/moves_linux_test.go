@@ -41,6 +41,8 @@ func TestDirectoryMovedOut(t *testing.T) {
 				w.rename("outside/moved", "up/export/else/where/e")
 			}
 			w.forget()
+			w.back(handles["d/sub"])
+			w.back(handles["d/sub/deep"])
 			w.back(handles["d/sub/file"])
 			w.has(handles["d/sub/file"], "file in sub", "a file two levels below what is back")
 			w.back(handles["d/file"])

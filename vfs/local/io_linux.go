@@ -43,7 +43,7 @@ func (f *FS) Read(c *vfs.Call, o vfs.Object, p []byte, off uint64) (n int, eof b
 		n, err = pread(h.fd, p, int64(off))
 	} else {
 		n, err = preadNoWait(h.fd, p, int64(off))
-		if err == unix.EAGAIN || err == unix.EOPNOTSUPP || err == nil && n < len(p) {
+		if err == unix.EAGAIN || err == unix.EOPNOTSUPP || err == unix.ENOSYS || err == nil && n < len(p) {
 			err = vfs.ErrWouldBlock
 		}
 	}

@@ -76,7 +76,13 @@ func (f *FS) seen(c *vfs.Call, i *inode, p *place, st *unix.Statx_t) (bool, erro
 	if !i.is(st) {
 		return false, nil
 	}
-	return f.beneath(parent.fd, p.parent) == nil, nil
+	switch err := f.beneath(parent.fd, p.parent); err {
+	case nil:
+		return true, nil
+	case vfs.ErrDelay:
+		return false, err
+	}
+	return false, nil
 }
 
 // levels is "../../../": the 3n bytes before its NUL are n levels.
@@ -107,34 +113,61 @@ func above(fd, n int, st *unix.Statx_t) error {
 }
 
 // beneath returns nil if the directory, for which fd is open, is the root or
-// lies below it; else vfs.ErrStale.
+// lies below it; else vfs.ErrStale, or vfs.ErrDelay if it moves faster than we
+// look.
 func (f *FS) beneath(fd int, dir *inode) error {
 	if dir == f.root {
 		return nil
 	}
 	var st unix.Statx_t
-	n := int(dir.depth.Load())
-	if n > 0 && above(fd, n, &st) == nil && f.isRoot(&st) {
-		return nil
-	}
-	var below unix.Statx_t
-	if err := fstatx(fd, &below); err != nil {
-		return vfs.Cause(err)
-	}
-	for n = 1; ; n++ {
-		err := above(fd, n, &st)
-		if err == unix.ENOENT {
-			return vfs.ErrStale // beside what of the file system is mounted
-		}
-		if err != nil {
-			return vfs.Cause(err)
-		}
-		if f.isRoot(&st) {
-			dir.depth.Store(int32(n))
+	for range maxTries {
+		if n := int(dir.depth.Load()); n > 0 && above(fd, n, &st) == nil && f.isRoot(&st) {
 			return nil
 		}
+		n, err := f.levelsBelow(fd)
+		if err != nil {
+			return err
+		}
+		dir.depth.Store(int32(n))
+	}
+	return vfs.ErrDelay
+}
+
+// levelsBelow counts the levels from the directory that fd is open for up to
+// the root; vfs.ErrStale if that is not met. Each step starts at the directory
+// that the one before has found: what moves about inside the tree meanwhile can
+// make the number wrong, and does not lead outside.
+func (f *FS) levelsBelow(fd int) (n int, err error) {
+	var st, below unix.Statx_t
+	if err := fstatx(fd, &below); err != nil {
+		return 0, vfs.Cause(err)
+	}
+	at := fd
+	defer func() {
+		if at != fd {
+			unix.Close(at)
+		}
+	}()
+	for n = 1; ; n++ {
+		up, err := openat(at, parentOf.ptr(), unix.O_PATH)
+		if err == unix.ENOENT {
+			return 0, vfs.ErrStale // beside what of the file system is mounted
+		}
+		if err != nil {
+			return 0, vfs.Cause(err)
+		}
+		if at != fd {
+			unix.Close(at)
+		}
+		at = up
+		if err := fstatx(at, &st); err != nil {
+			return 0, vfs.Cause(err)
+		}
+		if f.isRoot(&st) {
+			return n, nil
+		}
 		if sameObject(&st, &below) {
-			return vfs.ErrStale // the top of everything
+			return 0, vfs.ErrStale // the top of everything
 		}
 		below = st
 	}
@@ -280,40 +313,53 @@ func (f *FS) locate(c *vfs.Call, i *inode, fd int) error {
 }
 
 // whereIs asks the kernel where the object is that fd is open for. It returns
-// nil if the kernel does not know a name that is below the root, and
-// vfs.ErrStale if there is none.
+// nil if the kernel does not know a name that is below the root, vfs.ErrStale
+// if there is none, and vfs.ErrDelay if it moves faster than we look.
 func (f *FS) whereIs(c *vfs.Call, i *inode, fd int) (*place, error) {
-	var st unix.Statx_t
-	if err := fstatx(fd, &st); err != nil {
-		return nil, vfs.Cause(err)
-	}
-	if st.Nlink == 0 {
-		return nil, vfs.ErrStale
-	}
-	path, err := f.pathOf(fd)
-	if err != nil {
-		return nil, nil
-	}
-	below, ok := f.belowRoot(path)
-	if !ok {
-		// With one name, and that elsewhere, there is none here. A file whose
-		// names the kernel has forgotten has a path too, which is not its.
-		var there unix.Statx_t
-		z := newCString(path)
-		if st.Nlink == 1 && !i.isDir() && statx(unix.AT_FDCWD, z.ptr(), unix.AT_SYMLINK_NOFOLLOW, &there) == nil && sameObject(&st, &there) {
+	last := ""
+	for range maxTries {
+		var st unix.Statx_t
+		if err := fstatx(fd, &st); err != nil {
+			return nil, vfs.Cause(err)
+		}
+		if st.Nlink == 0 {
 			return nil, vfs.ErrStale
 		}
-		return nil, nil
+		path, err := f.pathOf(fd)
+		if err != nil || path == last {
+			return nil, nil
+		}
+		below, ok := f.belowRoot(path)
+		if !ok {
+			// With one name, and that elsewhere, there is none here. A file whose
+			// names the kernel has forgotten has a path too, which is not its.
+			var there unix.Statx_t
+			z := newCString(path)
+			if st.Nlink == 1 && !i.isDir() && statx(unix.AT_FDCWD, z.ptr(), unix.AT_SYMLINK_NOFOLLOW, &there) == nil && sameObject(&st, &there) {
+				return nil, vfs.ErrStale
+			}
+			return nil, nil
+		}
+		if p, err := f.placeAt(c, i, below); p != nil || err != nil {
+			return p, err
+		}
+		last = path
 	}
-	above, name := "", below
-	if n := strings.LastIndexByte(below, '/'); n >= 0 {
-		above, name = below[:n], below[n+1:]
+	return nil, vfs.ErrDelay
+}
+
+// placeAt returns the place at a path below the root if that is the inode's.
+func (f *FS) placeAt(c *vfs.Call, i *inode, path string) (*place, error) {
+	above, name := "", path
+	if n := strings.LastIndexByte(path, '/'); n >= 0 {
+		above, name = path[:n], path[n+1:]
 	}
 	dir, err := f.walk(c, above)
 	if err != nil || !dir.isDir() || name == "" || len(name) > vfs.MaxName {
 		return nil, nil
 	}
 	p := &place{dir, newCString(name)}
+	var st unix.Statx_t
 	if seen, err := f.seen(c, i, p, &st); !seen {
 		return nil, err
 	}
@@ -388,6 +434,14 @@ func (f *FS) note(i *inode, p *place) {
 		i.others.add(old)
 	}
 	f.settle(i, p)
+}
+
+// moved remembers that the name from of an inode is the name to now.
+func (f *FS) moved(i *inode, from, to *place) {
+	if p := i.place.Load(); p != nil && *p != *from && !i.isDir() {
+		i.others.add(p)
+	}
+	f.settle(i, to)
 }
 
 // settle makes p the place at which the inode is looked for.

@@ -193,7 +193,7 @@ func (f *FS) rename(a, b *making, fromChg, toChg *vfs.Change) (moved *file, err 
 		return nil, vfs.Cause(err)
 	}
 	did = true
-	f.settle(source.inode, &place{b.dir, newCString(b.name)})
+	f.moved(source.inode, &place{a.dir, newCString(a.name)}, &place{b.dir, newCString(b.name)})
 	f.buried(target)
 	if moved, err = f.holdToSync(c, source.inode); err != nil {
 		return nil, nil // the directories know it; what moved again meanwhile is others' business

@@ -1,35 +1,36 @@
-// Command benchmarks measures eddy side by side with its peers.
-//
-//	go run ./benchmarks list
-//	go run ./benchmarks peers [--quick] [--json]
-//
-// Every server runs in a process of its own; the load comes from this one.
-// Servers are measured in turn, round after round, so that a machine whose
-// speed drifts drifts for all of them. Read the ratios; absolute numbers
-// belong to the machine.
 package main
 
 import (
+	"context"
 	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
 
 	"github.com/alecthomas/kong"
 )
 
 type cli struct {
 	List  listCmd  `cmd:"" help:"List the benchmarks."`
-	Peers peersCmd `cmd:"" help:"READ, WRITE and GETATTR against the peers."`
+	Peers peersCmd `cmd:"" help:"Every operation of eddy and its peers."`
 
 	Serve serveCmd `cmd:"" hidden:"" help:"Be one of the servers; started by the benchmarks themselves."`
 }
 
 type listCmd struct{}
 
-func (listCmd) Run() error {
-	fmt.Println("peers    READ, WRITE and GETATTR of eddy and go-nfs, files in memory")
+func (listCmd) Run(k *kong.Kong) error {
+	for _, n := range k.Model.Children {
+		if !n.Hidden && n.Name != "list" {
+			fmt.Printf("%-12s %s\n", n.Name, n.Help)
+		}
+	}
 	return nil
 }
 
 func main() {
-	k := kong.Parse(new(cli), kong.Name("benchmarks"), kong.UsageOnError())
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	k := kong.Parse(new(cli), kong.Name("benchmarks"), kong.UsageOnError(), kong.BindTo(ctx, (*context.Context)(nil)))
 	k.FatalIfErrorf(k.Run())
 }

@@ -1,8 +1,8 @@
 package main
 
 import (
-	"fmt"
-	"io"
+	"encoding/json"
+	"math"
 	"slices"
 )
 
@@ -13,73 +13,95 @@ type report struct {
 	Ratios  []ratio `json:"ratios"`
 }
 
-// row is a server's median in one case.
+// row is a server's median in one trial.
 type row struct {
-	Server        string  `json:"server"`
-	Protocol      string  `json:"protocol"`
-	Op            string  `json:"op"`
-	Size          int     `json:"size"`
-	Conns         int     `json:"conns"`
-	Depth         int     `json:"depth"`
-	MiBPerSec     float64 `json:"mib_s"`
-	OpsPerSec     float64 `json:"ops_s"`
-	CPUPerGiB     float64 `json:"server_cpu_s_per_gib"`
-	CPUPerOpMicro float64 `json:"server_cpu_us_per_op"`
-	P50Micro      float64 `json:"p50_us"`
-	P99Micro      float64 `json:"p99_us"`
+	Server   string `json:"server"`
+	Protocol string `json:"protocol"`
+	Op       string `json:"op"`
+	Size     int    `json:"size"`
+	Conns    int    `json:"conns"`
+	Depth    int    `json:"depth"`
+	Mode     string `json:"mode"`
+
+	MiBPerSec     number `json:"mib_s"`
+	OpsPerSec     number `json:"ops_s"`
+	CPUPerGiB     number `json:"server_cpu_s_per_gib"`
+	CPUPerOpMicro number `json:"server_cpu_us_per_op"`
+	P50Micro      number `json:"p50_us"`
+	P99Micro      number `json:"p99_us"`
+	UserPages     number `json:"new_user_pages_per_payload_page"`
+	KernelPages   number `json:"kernel_pages_per_payload_page"`
+	AllocsPerOp   number `json:"allocs_per_op"`
+	RSSAnonMiB    number `json:"rss_anon_mib"`
+
+	// Beyond what every benchmark has.
+	FaultsPerPage number `json:"faults_per_payload_page"`
+	GCsPerGiB     number `json:"gc_cycles_per_gib"`
+
+	// Spread is the least and the most of the rounds.
+	Spread map[string][2]number `json:"spread"`
 }
 
-// ratio compares the subject with a peer in one case.
-type ratio struct {
-	Name  string  `json:"name"` // throughput or cpu
-	Of    string  `json:"of"`
-	To    string  `json:"to"`
-	Op    string  `json:"op"`
-	Size  int     `json:"size"`
-	Conns int     `json:"conns"`
-	Depth int     `json:"depth"`
-	Value float64 `json:"value"`
+// number is a measurement. NaN is one that cannot be had, null in JSON.
+type number float64
+
+// unknown is no measurement.
+var unknown = number(math.NaN())
+
+func (n number) known() bool { return !math.IsNaN(float64(n)) && !math.IsInf(float64(n), 0) }
+
+func (n number) MarshalJSON() ([]byte, error) {
+	if !n.known() {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(n))
 }
 
-// add appends the median of a server's rounds, and its ratios if the subject's
-// row of the same case is there.
-func (r *report) add(samples []row) {
-	m := samples[0]
-	for _, f := range []func(*row) *float64{
-		func(r *row) *float64 { return &r.MiBPerSec },
-		func(r *row) *float64 { return &r.OpsPerSec },
-		func(r *row) *float64 { return &r.CPUPerGiB },
-		func(r *row) *float64 { return &r.CPUPerOpMicro },
-		func(r *row) *float64 { return &r.P50Micro },
-		func(r *row) *float64 { return &r.P99Micro },
-	} {
-		values := make([]float64, len(samples))
-		for i := range samples {
-			values[i] = *f(&samples[i])
+func (n *number) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" {
+		*n = unknown
+		return nil
+	}
+	return json.Unmarshal(b, (*float64)(n))
+}
+
+// measurements are a row's by their JSON names.
+func (r *row) measurements() map[string]*number {
+	return map[string]*number{
+		"mib_s":                           &r.MiBPerSec,
+		"ops_s":                           &r.OpsPerSec,
+		"server_cpu_s_per_gib":            &r.CPUPerGiB,
+		"server_cpu_us_per_op":            &r.CPUPerOpMicro,
+		"p50_us":                          &r.P50Micro,
+		"p99_us":                          &r.P99Micro,
+		"new_user_pages_per_payload_page": &r.UserPages,
+		"kernel_pages_per_payload_page":   &r.KernelPages,
+		"allocs_per_op":                   &r.AllocsPerOp,
+		"rss_anon_mib":                    &r.RSSAnonMiB,
+		"faults_per_payload_page":         &r.FaultsPerPage,
+		"gc_cycles_per_gib":               &r.GCsPerGiB,
+	}
+}
+
+// median makes one row of those of all rounds.
+func median(rounds []row) row {
+	m := rounds[0]
+	m.Spread = make(map[string][2]number)
+	for name, result := range m.measurements() {
+		var values []number
+		for i := range rounds {
+			if v := *rounds[i].measurements()[name]; v.known() {
+				values = append(values, v)
+			}
+		}
+		if len(values) == 0 {
+			*result = unknown
+			continue
 		}
 		slices.Sort(values)
-		*f(&m) = values[len(values)/2]
+		n := len(values)
+		*result = (values[(n-1)/2] + values[n/2]) / 2
+		m.Spread[name] = [2]number{values[0], values[n-1]}
 	}
-	r.Rows = append(r.Rows, m)
-	for _, s := range r.Rows {
-		if s.Server == subjectServer && m.Server != subjectServer && s.Op == m.Op && s.Size == m.Size {
-			of := ratio{Of: s.Server, To: m.Server, Op: m.Op, Size: m.Size, Conns: m.Conns, Depth: m.Depth}
-			throughput, cpu := of, of
-			throughput.Name, throughput.Value = "throughput", s.OpsPerSec/m.OpsPerSec
-			cpu.Name, cpu.Value = "cpu", s.CPUPerOpMicro/m.CPUPerOpMicro
-			r.Ratios = append(r.Ratios, throughput, cpu)
-		}
-	}
-}
-
-// printLast writes the last n rows, of one case, as lines of a table.
-func (r *report) printLast(w io.Writer, n int) {
-	if len(r.Rows) == n {
-		fmt.Fprintf(w, "%s\n%-9s %8s  %-8s %10s %10s %10s %10s %9s %9s\n", r.Machine,
-			"op", "size", "server", "ops/s", "MiB/s", "CPU us/op", "CPU s/GiB", "p50 us", "p99 us")
-	}
-	for _, m := range r.Rows[len(r.Rows)-n:] {
-		fmt.Fprintf(w, "%-9s %8d  %-8s %10.0f %10.1f %10.2f %10.3f %9.0f %9.0f\n",
-			m.Op, m.Size, m.Server, m.OpsPerSec, m.MiBPerSec, m.CPUPerOpMicro, m.CPUPerGiB, m.P50Micro, m.P99Micro)
-	}
+	return m
 }

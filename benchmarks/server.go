@@ -2,38 +2,60 @@ package main
 
 import (
 	"bufio"
+	"context"
+	"encoding/json"
 	"fmt"
-	"net"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
-	"time"
 
-	"golang.org/x/sys/unix"
+	"eddy.example/load"
 )
 
-// server is a peer under test, running in a child process.
-type server struct {
-	name string
-	addr string
-	cmd  *exec.Cmd
-	stop *os.File // closing it ends the child
+// exportPath is what the servers of this program export.
+const exportPath = "/"
+
+// spec is a server in one of the ways in which it can work.
+type spec struct {
+	server  string // eddy, ganesha, go-nfs or limit
+	mode    string // how replies are made, of eddy and limit
+	network string // tcp, unix, smux or udp; "" is tcp
 }
 
-// startServer starts this program again as the named server and waits until it
+// server is a server under test. It runs in a process of its own.
+type server struct {
+	spec
+	addr, mountAddr, path string
+	pid                   int
+	ask                   func() (account, error) // nil: it does not tell
+	stop                  func()
+	failed                bool
+}
+
+// startChild starts this program again as the server and waits until it
 // has said where it listens.
-func startServer(name string) (*server, error) {
+func startChild(s spec, dir, scratch, profile string) (*server, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	r, w, err := os.Pipe()
+	args := []string{"serve", s.server, "--mode=" + s.mode, "--dir=" + dir, "--scratch=" + scratch}
+	if s.network != "" {
+		args = append(args, "--network="+s.network)
+	}
+	if profile != "" {
+		args = append(args, "--cpu-profile="+profile)
+	}
+	cmd := exec.Command(self, args...)
+	cmd.Stderr = os.Stderr
+	// Interrupts of the terminal are for the parent, which ends the child by
+	// closing its input.
+	detach(cmd)
+	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
 	}
-	defer r.Close()
-	cmd := exec.Command(self, "serve", name)
-	cmd.Stdin, cmd.Stderr = r, os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return nil, err
@@ -41,47 +63,39 @@ func startServer(name string) (*server, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	addr, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		w.Close()
+	stop := func() {
+		in.Close()
 		cmd.Wait()
-		return nil, fmt.Errorf("%s did not start: %w", name, err)
 	}
-	return &server{name: name, addr: strings.TrimSpace(addr), cmd: cmd, stop: w}, nil
-}
-
-func (s *server) close() {
-	s.stop.Close()
-	s.cmd.Wait()
-}
-
-// cpu is the processor time the server has used so far, from the kernel's clock
-// of that process.
-func (s *server) cpu() (time.Duration, error) {
-	// clock_getcpuclockid(3): the scheduler's clock of a process.
-	const schedClock = 2
-	var ts unix.Timespec
-	err := unix.ClockGettime(int32(^s.cmd.Process.Pid<<3|schedClock), &ts)
-	return time.Duration(ts.Nano()), err
-}
-
-// serveCmd is the child's side: it serves until its standard input ends.
-type serveCmd struct {
-	Name string `arg:"" enum:"eddy,go-nfs"`
-}
-
-func (s *serveCmd) Run() error {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	answers := bufio.NewReader(out)
+	addr, err := answers.ReadString('\n')
 	if err != nil {
-		return err
+		stop()
+		return nil, fmt.Errorf("%s did not start: %w", s.server, err)
 	}
-	serve := map[string]func(net.Listener) error{"eddy": serveEddy, "go-nfs": serveGoNFS}[s.Name]
-	ended := make(chan error, 1)
-	go func() { ended <- serve(l) }()
-	fmt.Println(l.Addr())
-	go func() {
-		os.Stdin.Read(make([]byte, 1))
-		ended <- nil
-	}()
-	return <-ended
+	return &server{
+		addr: strings.TrimSpace(addr),
+		path: exportPath,
+		pid:  cmd.Process.Pid,
+		stop: stop,
+		ask: func() (a account, err error) {
+			if _, err = io.WriteString(in, "\n"); err != nil {
+				return a, err
+			}
+			line, err := answers.ReadBytes('\n')
+			if err != nil {
+				return a, err
+			}
+			return a, json.Unmarshal(line, &a)
+		},
+	}, nil
+}
+
+// load puts a load on the server.
+func (s *server) load(ctx context.Context, c load.Config) (load.Result, error) {
+	c.Addr, c.MountAddr, c.Path = s.addr, s.mountAddr, s.path
+	if s.server == "limit" {
+		return loadBare(ctx, c)
+	}
+	return load.Run(ctx, c)
 }

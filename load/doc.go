@@ -8,6 +8,9 @@
 //		Op: load.Read, Size: 1 << 20, Conns: 8, Depth: 2, Duration: 2 * time.Second,
 //	})
 //
+// What it works on is in the root of an export: a file that [Fill] makes, and
+// for listings a directory.
+//
 // Closed means that a request is only sent when an earlier one was answered:
 // the throughput found is the most the server and this client reach together, and
 // latencies are those at that throughput. The client is part of the

@@ -1,10 +1,21 @@
 package bufpool
 
-import "os"
+import "io"
 
 // Owner is told when memory that was lent for sending is no longer looked at.
 type Owner interface {
 	Release()
+}
+
+// File is what a range of a file is sent from: an *os.File, or a descriptor of
+// a backend's own. Both methods may be called until the segment's owner was
+// released.
+type File interface {
+	// Fd is the descriptor, for the kernel to send from.
+	Fd() uintptr
+
+	// ReadAt is for where the kernel can't.
+	io.ReaderAt
 }
 
 // Segment is one piece of a reply: memory with an owner, or a range of a
@@ -17,7 +28,7 @@ type Segment struct {
 
 	// File, Off and Len name Len bytes of a file, which must stay open until Owner
 	// was released.
-	File *os.File
+	File File
 	Off  int64
 	Len  int
 }

@@ -49,6 +49,7 @@ func (s *Server) begin(rc *rpc.Call, p *rpc.Proc) *call {
 	c.Call = rc
 	c.vfs.Context = rc.Context()
 	c.vfs.MayWait = rc.MayWait
+	c.vfs.KernelSends = rc.Conn.KernelSends()
 	c.caller = export.Caller{
 		Anonymous: rc.Cred.Flavor == rpc.AUTH_NONE,
 		Cred:      vfs.Cred{UID: rc.Cred.UID, GID: rc.Cred.GID, Groups: rc.Cred.GIDs},

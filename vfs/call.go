@@ -14,6 +14,11 @@ type Call struct {
 
 	// MayWait is true if the method may block.
 	MayWait bool
+
+	// KernelSends is true if a segment that answers this call is read by the
+	// kernel only, and memory that may vanish meanwhile does no harm: the
+	// connection ends instead.
+	KernelSends bool
 }
 
 // Cred is an identity: numeric user, group and further groups. Groups is owned

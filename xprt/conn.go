@@ -45,6 +45,7 @@ type Conn struct {
 	local   netip.AddrPort
 	peer    Peer
 	hasPeer bool
+	kernel  bool // replies are read by the kernel only
 	owner   owner
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
@@ -157,6 +158,12 @@ func (c *Conn) MaxReply() int {
 
 // Peer returns who is at the other end of a Unix socket.
 func (c *Conn) Peer() (p Peer, ok bool) { return c.peer, c.hasPeer }
+
+// KernelSends reports whether the segments of replies leave by system calls, and
+// nothing in this process reads them: on TCP and Unix sockets that a worker has
+// taken over. What may vanish while it is read, a mapping of a file that
+// others may cut, is for these only: there it ends the connection.
+func (c *Conn) KernelSends() bool { return c.kernel }
 
 // Context ends with the connection, as soon as the peer has closed it or it has
 // failed; for datagrams with the transport.

@@ -2,7 +2,6 @@ package xprt
 
 import (
 	"encoding/binary"
-	"os"
 	"slices"
 
 	"eddy.example/bufpool"
@@ -32,7 +31,7 @@ type piece struct {
 	large bool          // a payload
 	owner bufpool.Owner // or nil
 
-	file *os.File
+	file bufpool.File
 	off  int64
 	left int // bytes of file
 }

@@ -53,6 +53,7 @@ func adopt(c *Conn, nc net.Conn) (link, error) {
 	c.describe(nc)
 	nc.Close()
 	s := &sock{c: c, fd: fd}
+	c.kernel = true
 	if _, s.tcp = nc.(*net.TCPConn); s.tcp {
 		cfg := &c.w.t.cfg
 		// Options that fail are those of a connection that is gone already.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -66,7 +65,7 @@ type readRequest struct {
 // writeRequest asks to write the buffers, or else n bytes of a file by way of buf.
 type writeRequest struct {
 	buffers net.Buffers
-	file    *os.File
+	file    bufpool.File
 	off     int64
 	buf     []byte
 }

@@ -150,12 +150,18 @@ var settable = map[string]struct {
 	"async-metadata": {true, func(d *daemon, path, value string) error {
 		return d.setTerm(path, value, func(t *config.Terms, on bool) { t.AsyncMetadata = on })
 	}},
+	"read-source": {true, func(d *daemon, path, value string) error {
+		if _, ok := readSources[value]; !ok {
+			return fmt.Errorf("%q is none of pages, mmap and splice", value)
+		}
+		return d.exports.change(path, d.server, func(t *config.Terms) { t.ReadSource = value })
+	}},
 	"read-only": {true, func(d *daemon, path, value string) error {
 		return d.setTerm(path, value, func(t *config.Terms, on bool) { t.ReadOnly = on })
 	}},
 }
 
-const settableKeys = "log-level, async-metadata and read-only, the last two also for one export: /data:read-only=on"
+const settableKeys = "log-level, async-metadata, read-source and read-only, the last three also for one export: /data:read-only=on"
 
 // parseChange takes KEY=VALUE or PATH:KEY=VALUE.
 func parseChange(s string) (change, error) {

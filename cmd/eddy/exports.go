@@ -124,10 +124,16 @@ func (e *exports) reload(c *config.Config, server *eddy.Server) error {
 		if late := config.NeedReopen(&old.Export, &kept.Export); len(late) > 0 {
 			e.log.Warn("some settings of an export change with a restart only", zap.String("export", old.Path), zap.Strings("settings", late))
 		}
-		kept.fs.SetAsyncMetadata(kept.AsyncMetadata)
+		kept.switchModes()
 	}
 	e.current, e.tree, e.terms = next, tree, c.Terms
 	return nil
+}
+
+// switchModes tells the file system of the terms that it takes while it is served.
+func (o *opened) switchModes() {
+	o.fs.SetAsyncMetadata(o.AsyncMetadata)
+	o.fs.SetReadSource(readSources[o.ReadSource])
 }
 
 // find returns the one that serves the same directory by the same path.
@@ -139,6 +145,8 @@ func find(list []*opened, x *config.Export) *opened {
 	}
 	return nil
 }
+
+var readSources = map[string]local.ReadSource{"pages": local.ReadPages, "mmap": local.ReadMapped, "splice": local.ReadSpliced}
 
 var handleKinds = map[string]local.Handles{"auto": local.HandlesAuto, "kernel": local.HandlesKernel, "map": local.HandlesMap}
 
@@ -155,6 +163,7 @@ func (e *exports) open(x config.Export) (*opened, error) {
 		State:         e.state.export(&x),
 		CrossMounts:   x.CrossMounts,
 		AsyncMetadata: x.AsyncMetadata,
+		ReadSource:    readSources[x.ReadSource],
 		MaxOpenFiles:  x.MaxOpenFiles,
 		MaxHandles:    x.MaxHandles,
 		Handles:       handleKinds[x.Handles],
@@ -221,7 +230,7 @@ func (e *exports) change(path string, server *eddy.Server, f func(*config.Terms)
 		return err
 	}
 	for _, o := range next {
-		o.fs.SetAsyncMetadata(o.AsyncMetadata)
+		o.switchModes()
 	}
 	e.current, e.terms = next, terms
 	return nil

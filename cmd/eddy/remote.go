@@ -93,7 +93,7 @@ func (r *reloadCmd) Run(k *kong.Context) error {
 }
 
 type setCmd struct {
-	Changes []string `arg:"" name:"key=value" help:"What to change: log-level=debug, async-metadata=on, read-only=on; for one export /data:read-only=on."`
+	Changes []string `arg:"" name:"key=value" help:"What to change: log-level=debug, async-metadata=on, read-source=mmap, read-only=on; for one export /data:read-only=on."`
 	controlFlags
 }
 

@@ -18,9 +18,10 @@ func TestAllocations(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "file"), make([]byte, 1<<20), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	f := open(t, Config{Root: dir, Clock: future{}})
+	f := open(t, Config{Root: dir, Clock: future{}, ReadSource: ReadMapped})
 	var (
 		c      = root()
+		sends  = &vfs.Call{Context: c.Context, KernelSends: true}
 		loop   = &vfs.Call{Context: c.Context}
 		user   = &vfs.Call{Context: c.Context, Cred: vfs.Cred{UID: 1000, GID: 1000, Groups: []uint32{4, 24}}}
 		buf    = make([]byte, 64<<10)
@@ -53,6 +54,13 @@ func TestAllocations(t *testing.T) {
 		{"AccessAsUser", func() error { _, err := f.Access(user, o, vfs.AccessRead); return err }},
 		{"LookupAsUser", func() error { _, err := f.Lookup(user, top, "file", &attr); return err }},
 		{"Read", func() error { _, _, err := f.Read(c, o, buf, 47008); return err }},
+		{"ReadSegment", func() error {
+			s, _, err := f.ReadSegment(sends, o, 47008, 64<<10)
+			if err == nil {
+				s.Owner.Release()
+			}
+			return err
+		}},
 		{"Write", func() error { _, _, _, err := f.Write(c, o, buf, 47008, vfs.Unstable, &chg); return err }},
 	} {
 		if n := testing.AllocsPerRun(100, func() {

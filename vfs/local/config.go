@@ -26,6 +26,10 @@ type Config struct {
 	// answered.
 	AsyncMetadata bool
 
+	// ReadSource is where large READs are answered from. It is a hint: a READ
+	// that can't be answered that way is answered from pages.
+	ReadSource ReadSource
+
 	// MaxOpenFiles bounds the descriptors that are kept for calls to come.
 	// 0: a quarter of RLIMIT_NOFILE, at most 4096.
 	MaxOpenFiles int
@@ -71,6 +75,30 @@ func (h Handles) String() string {
 	return "auto"
 }
 
+// ReadSource is where the bytes of a READ are when they are sent.
+type ReadSource int32
+
+// ReadPages reads them into reply pages. ReadMapped sends from a mapping of the
+// file, ReadSpliced from the page cache itself: both save a copy and need
+// what is asked for to be in memory, a connection that the kernel sends on (vfs.Call.KernelSends) and one of
+// the usual local file systems. With them a READ may show a later WRITE, also in bytes that
+// TCP sends again; and a file that is cut while it is sent ends the connection.
+const (
+	ReadPages ReadSource = iota
+	ReadMapped
+	ReadSpliced
+)
+
+func (s ReadSource) String() string {
+	switch s {
+	case ReadMapped:
+		return "mmap"
+	case ReadSpliced:
+		return "splice"
+	}
+	return "pages"
+}
+
 // Identity says under whose rights calls are carried out.
 type Identity int
 
@@ -91,8 +119,9 @@ func (i Identity) String() string {
 
 // Description is what an operator is told about an FS.
 type Description struct {
-	Handles  Handles // HandlesKernel or HandlesMap
-	Identity Identity
-	Durable  bool   // namespace changes are on stable storage when they are answered
-	FSType   string // "ext4", "xfs", ..., or its magic number in hex
+	Handles    Handles // HandlesKernel or HandlesMap
+	Identity   Identity
+	Durable    bool // namespace changes are on stable storage when they are answered
+	ReadSource ReadSource
+	FSType     string // "ext4", "xfs", ..., or its magic number in hex
 }

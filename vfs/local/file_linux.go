@@ -27,6 +27,8 @@ type file struct {
 	fd    int
 	grade grade
 	refs  atomic.Int32
+
+	mapped atomic.Pointer[mapping] // of the file's data, if there is one
 }
 
 // newFile wraps a descriptor, with one reference.
@@ -53,6 +55,9 @@ func (h *file) acquire() bool {
 func (h *file) release() {
 	if h.refs.Add(-1) == 0 {
 		h.fs.openFiles.Add(-1)
+		if m := h.mapped.Load(); m != nil {
+			m.Release()
+		}
 		unix.Close(h.fd)
 	}
 }

@@ -41,6 +41,7 @@ type FS struct {
 	search search
 
 	async    atomic.Bool
+	source   atomic.Int32 // ReadSource
 	verifier atomic.Uint64
 
 	openFiles, pending             atomic.Int64
@@ -57,6 +58,7 @@ type FS struct {
 var _ interface {
 	vfs.FS
 	vfs.Waiter
+	vfs.SegmentReader
 	vfs.LinkReader
 	vfs.Accesser
 	vfs.Statfser
@@ -102,6 +104,7 @@ func Open(c Config) (*FS, error) {
 	}
 	f.search.fs = f
 	f.async.Store(c.AsyncMetadata)
+	f.SetReadSource(c.ReadSource)
 	f.newVerifier()
 	limit, err := openFileLimit(c.MaxOpenFiles)
 	if err != nil {
@@ -231,9 +234,12 @@ func (f *FS) isClosing() bool {
 // SetAsyncMetadata switches Config.AsyncMetadata.
 func (f *FS) SetAsyncMetadata(on bool) { f.async.Store(on) }
 
+// SetReadSource switches Config.ReadSource, from the next READ on.
+func (f *FS) SetReadSource(s ReadSource) { f.source.Store(int32(s)) }
+
 // Describe says how the directory is served.
 func (f *FS) Describe() Description {
-	d := Description{Handles: HandlesMap, Durable: !f.async.Load(), FSType: f.fsType}
+	d := Description{Handles: HandlesMap, Durable: !f.async.Load(), ReadSource: ReadSource(f.source.Load()), FSType: f.fsType}
 	if f.root.mount.kernel {
 		d.Handles = HandlesKernel
 	}

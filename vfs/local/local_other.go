@@ -29,3 +29,6 @@ func (f *FS) SetAsyncMetadata(bool) {}
 
 // Describe is empty.
 func (f *FS) Describe() Description { return Description{} }
+
+// SetReadSource does nothing.
+func (f *FS) SetReadSource(ReadSource) {}

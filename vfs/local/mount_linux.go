@@ -25,6 +25,7 @@ type mount struct {
 	dev       uint64
 	id        uint64 // of the mount
 	overlay   bool   // files may have the device number of a layer
+	pageCache bool   // its files' data are in the page cache, as they are
 	named     bool   // nameToHandle works
 	nameFlags int
 	kernel    bool // openByHandle works, and is to be used
@@ -75,6 +76,10 @@ func newMount(fd int, want Handles) (*mount, error) {
 		m.lastPosition = math.MaxInt32 // a seek beyond it leads to the beginning
 	}
 	m.overlay = uint32(s.Type) == unix.OVERLAYFS_SUPER_MAGIC
+	switch uint32(s.Type) {
+	case unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC, unix.F2FS_SUPER_MAGIC, unix.TMPFS_MAGIC:
+		m.pageCache = true
+	}
 	// Where the file system has no handles to open it may still have them as
 	// names.
 	var id fileID

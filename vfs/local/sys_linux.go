@@ -129,6 +129,13 @@ func preadNoWait(fd int, p []byte, off int64) (int, error) {
 	return int(n), errOf(e)
 }
 
+// resident fills in one byte for each page of memory, a mapping of a file: its
+// lowest bit says whether the page is in memory.
+func resident(mem, pages []byte) error {
+	_, _, e := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(unsafe.SliceData(mem))), uintptr(len(mem)), uintptr(unsafe.Pointer(unsafe.SliceData(pages))))
+	return errOf(e)
+}
+
 // errOf keeps a nil error from becoming an Errno that is 0.
 func errOf(e unix.Errno) error {
 	if e == 0 {

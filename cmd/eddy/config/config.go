@@ -47,6 +47,7 @@ type Terms struct {
 	AsyncMetadata bool      `toml:"async-metadata" group:"terms" help:"Answer creations, removals and renames before they are on stable storage: faster, and a power cut may undo what clients were told is done."`
 	CrossMounts   bool      `toml:"cross-mounts" group:"terms" help:"Serve file systems mounted below the directory, too."`
 	Handles       string    `toml:"handles" group:"terms" default:"auto" enum:"auto,kernel,map" placeholder:"HOW" help:"What file handles stand for: the kernel's own (needs CAP_DAC_READ_SEARCH), rows of a map in the state directory, or auto: the kernel's where it lets us."`
+	ReadSource    string    `toml:"read-source" group:"terms" default:"pages" enum:"pages,mmap,splice" placeholder:"HOW" help:"What large READs are sent from: pages of ours, or mmap or splice, the kernel's page cache, where that is possible. These two cost less and may show a later write; a file that is cut while it is sent ends the connection."`
 	MaxOpenFiles  int       `toml:"max-open-files" group:"terms" placeholder:"N" help:"Files kept open between calls; 0: a quarter of RLIMIT_NOFILE, at most 4096."`
 	MaxHandles    int       `toml:"max-handles" group:"terms" placeholder:"N" help:"Rows of the handle map; 0: 1048576."`
 }

@@ -112,6 +112,12 @@ func TestControl(t *testing.T) {
 			t.Errorf("after the reload: %v, %v", res.Status, err)
 		}
 	}
+	if _, errs, code := eddy("set", "read-source=disk", "--state", p.state); code != 1 || errs != "eddy: \"disk\" is none of pages, mmap and splice\n" {
+		t.Errorf("status %d: %s", code, errs)
+	}
+	if _, errs, code := eddy("set", "/:read-source=mmap", "--state", p.state); code != 0 {
+		t.Error(errs)
+	}
 	if _, errs, code := eddy("set", "/no:read-only=on", "--state", p.state); code != 1 || errs != "eddy: there is no export /no: eddy status lists them\n" {
 		t.Errorf("status %d: %s", code, errs)
 	}

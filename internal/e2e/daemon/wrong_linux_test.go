@@ -50,7 +50,7 @@ func TestWrongTurns(t *testing.T) {
 		{"serve --versions 4", "--versions: versions: only NFS version 3 is served by now: write 3"},
 		{"config check --as nowhere", `--as wants an address such as 192.0.2.7, 192.0.2.7:1023 or [2001:db8::7]:1023, not "nowhere"`},
 		{"status --control /no/such", "no server answers at /no/such: start one (eddy serve DIR), or name its socket with --control"},
-		{"set frobnicate=on", `"frobnicate" cannot be set: the keys are log-level, async-metadata and read-only, the last two also for one export: /data:read-only=on`},
+		{"set frobnicate=on", `"frobnicate" cannot be set: the keys are log-level, async-metadata, read-source and read-only, the last three also for one export: /data:read-only=on`},
 	} {
 		oneLine(t, exec.Command(eddyPath, strings.Fields(c.args)...), c.want)
 	}

@@ -16,7 +16,8 @@ import (
 // takes all of out, sends it and looks again, so that calls which come together
 // leave together. That is a caller as long as the connection takes bytes
 // without delay; else, and for payloads, it is the link's own goroutine, since
-// a caller must be able to leave.
+// a caller must be able to leave. While replies come in a group the receiver has
+// the role, and sends what their callers want next when it has seen all of them.
 type streamLink struct {
 	c      *Client
 	direct *directWriter // nil if the connection can only be written to with waiting
@@ -35,6 +36,7 @@ type streamLink struct {
 	// The receiver's.
 	records *recordReader
 	large   []byte // results that are too long for records to keep
+	corked  bool   // it has the sender's role
 }
 
 // outbox holds encoded records. Payloads that are sent from where they lie
@@ -72,8 +74,8 @@ func newStreamLink(c *Client) *streamLink {
 		c:       c,
 		direct:  newDirectWriter(c.conn),
 		role:    make(chan struct{}, 1),
-		records: newRecordReader(c.conn, c.config.MaxReply),
 	}
+	l.records = newRecordReader((*uncorked)(l), c.config.MaxReply)
 	c.owned.Go(l.sendLoop)
 	c.owned.Go(l.receiveLoop)
 	return l
@@ -116,6 +118,10 @@ func (l *streamLink) sendDirect() {
 		}
 		if l.direct == nil || len(l.out.cuts) > 0 {
 			break
+		}
+		if len(l.out.buf) == 0 {
+			l.sending = false
+			return
 		}
 		l.out, l.way = l.way, l.out
 		l.c.mu.Unlock()
@@ -251,6 +257,21 @@ func (l *streamLink) receiveLoop() {
 	l.c.fail(connectionError(err))
 }
 
+// uncorked is the connection for the receiver: nobody may wait for it while it
+// waits for the server.
+type uncorked streamLink
+
+func (u *uncorked) Read(b []byte) (int, error) {
+	l := (*streamLink)(u)
+	if l.corked {
+		l.corked = false
+		l.c.mu.Lock()
+		l.sendDirect()
+		l.c.mu.Unlock()
+	}
+	return l.c.conn.Read(b)
+}
+
 // receive receives one record. What is not a reply that somebody waits for is
 // ignored.
 func (l *streamLink) receive() error {
@@ -336,6 +357,9 @@ func (l *streamLink) received(p *clientCall, bad, err error) error {
 	}
 	if err != nil {
 		bad = connectionError(err)
+	}
+	if l.direct != nil && !l.sending && l.records.ahead() > 0 {
+		l.sending, l.corked = true, true
 	}
 	c.end(p, bad)
 	return err

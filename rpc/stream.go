@@ -62,6 +62,10 @@ func (s *recordReader) fragment() error {
 	return nil
 }
 
+// ahead is how much has been read beyond the record, or less than 1 if that is
+// not all here yet.
+func (s *recordReader) ahead() int { return s.w - s.r - s.rest }
+
 // fill makes sure that n bytes are in buf.
 func (s *recordReader) fill(n int) error {
 	if s.w-s.r >= n {

@@ -71,9 +71,9 @@ var (
 
 func newStreamLink(c *Client) *streamLink {
 	l := &streamLink{
-		c:       c,
-		direct:  newDirectWriter(c.conn),
-		role:    make(chan struct{}, 1),
+		c:      c,
+		direct: newDirectWriter(c.conn),
+		role:   make(chan struct{}, 1),
 	}
 	l.records = newRecordReader((*uncorked)(l), c.config.MaxReply)
 	c.owned.Go(l.sendLoop)

@@ -36,7 +36,7 @@ func (c *call) setattr() error {
 	if err == nil {
 		err = c.setAttributes(f, &args)
 	}
-	wcc := c.wcc(f, &c.chg)
+	wcc := c.wcc(f, &c.chg, err)
 	var res SETATTR3res
 	if res.Status, err = c.status(err); err != nil {
 		return err

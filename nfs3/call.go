@@ -31,6 +31,7 @@ type call struct {
 
 	readOnly bool // the procedure changes nothing
 	again    bool // attributes for the reply were not to be had without waiting
+	lost     bool // the backend said that an object is gone
 }
 
 // file is an object and the export it belongs to. The zero file is one that
@@ -62,7 +63,7 @@ func (s *Server) begin(rc *rpc.Call, p *rpc.Proc) *call {
 	}
 	c.chg.Reset()
 	c.chg2.Reset()
-	c.readOnly, c.again = p.ReadOnly, false
+	c.readOnly, c.again, c.lost = p.ReadOnly, false, false
 	return c
 }
 
@@ -131,13 +132,25 @@ func (f file) getattr(c *call, a *vfs.Attr) error {
 	return nil
 }
 
-// postOp is f's attributes now, if there is an f and they are to be had; a is
-// scratch.
-func (c *call) postOp(f file, a *vfs.Attr) PostOpAttr {
-	if f.obj == nil {
+// isLost reports whether err, what the backend answered last, or an error before
+// it says that an object is gone. Which of two it is nobody tells, and a backend
+// may have to search for what is gone: so the call looks at none any more.
+func (c *call) isLost(err error) bool {
+	switch vfs.Cause(err) {
+	case vfs.ErrStale, vfs.ErrBadHandle:
+		c.lost = true
+	}
+	return c.lost
+}
+
+// postOp is f's attributes now, if there is an f and they are to be had after
+// the call came to err; a is scratch.
+func (c *call) postOp(f file, a *vfs.Attr, err error) PostOpAttr {
+	if f.obj == nil || c.isLost(err) {
 		return PostOpAttr{}
 	}
 	if err := f.getattr(c, a); err != nil {
+		c.isLost(err)
 		c.again = c.again || c.wouldBlock(err)
 		return PostOpAttr{}
 	}
@@ -146,20 +159,20 @@ func (c *call) postOp(f file, a *vfs.Attr) PostOpAttr {
 
 // known is postOp for an f whose attributes the backend may have filled in
 // already.
-func (c *call) known(f file, a *vfs.Attr) PostOpAttr {
+func (c *call) known(f file, a *vfs.Attr, err error) PostOpAttr {
 	if p := postOp(f.Entry, a); p.AttributesFollow {
 		return p
 	}
-	return c.postOp(f, a)
+	return c.postOp(f, a, err)
 }
 
 // wcc is what chg says about f. The attributes after are asked for if the
 // backend did not give them; those before nobody can tell any more.
-func (c *call) wcc(f file, chg *vfs.Change) WccData {
+func (c *call) wcc(f file, chg *vfs.Change, err error) WccData {
 	if f.obj == nil {
 		return WccData{}
 	}
-	return WccData{Before: preOp(&chg.Pre), After: c.known(f, &chg.Post)}
+	return WccData{Before: preOp(&chg.Pre), After: c.known(f, &chg.Post, err)}
 }
 
 // handle is f's handle. It is valid until the next call of handle.

@@ -126,11 +126,11 @@ func (c *call) resolveNew(where *Diropargs3) (dir file, name string, err error) 
 // and whose change of dir in c.chg. MKDIR3res, SYMLINK3res and MKNOD3res are
 // CREATE3res by other names.
 func (c *call) replyMade(dir, made file, err error) error {
-	wcc := c.wcc(dir, &c.chg)
+	wcc := c.wcc(dir, &c.chg, err)
 	var res CREATE3res
 	if err == nil {
 		res.Resok.Obj = PostOpFh3{HandleFollows: true, Handle: c.handle(made)}
-		res.Resok.ObjAttributes = c.known(made, &c.attr)
+		res.Resok.ObjAttributes = c.known(made, &c.attr, err)
 	}
 	if res.Status, err = c.status(err); err != nil {
 		return err

@@ -25,7 +25,7 @@ func (c *call) fsstat() error {
 		const most = math.MaxInt64
 		c.stat = vfs.Statfs{TotalBytes: most, FreeBytes: most, AvailBytes: most, TotalFiles: most, FreeFiles: most, AvailFiles: most}
 	}
-	attr := c.postOp(f, &c.attr)
+	attr := c.postOp(f, &c.attr, err)
 	var res FSSTAT3res
 	if res.Status, err = c.status(err); err != nil {
 		return err
@@ -51,7 +51,7 @@ func (c *call) fsinfo() error {
 		return rpc.ErrGarbageArgs
 	}
 	f, err := c.resolve(args.Fsroot)
-	attr := c.postOp(f, &c.attr)
+	attr := c.postOp(f, &c.attr, err)
 	var res FSINFO3res
 	if res.Status, err = c.status(err); err != nil {
 		return err
@@ -99,7 +99,7 @@ func (c *call) pathconf() error {
 		return rpc.ErrGarbageArgs
 	}
 	f, err := c.resolve(args.Object)
-	attr := c.postOp(f, &c.attr)
+	attr := c.postOp(f, &c.attr, err)
 	var res PATHCONF3res
 	if res.Status, err = c.status(err); err != nil {
 		return err

@@ -17,9 +17,9 @@ func (c *call) lookup() error {
 		found.obj, err = c.find(dir, args.What.Name)
 	}
 	var res LOOKUP3res
-	dirAttr := c.postOp(dir, &c.dirAttr)
+	dirAttr := c.postOp(dir, &c.dirAttr, err)
 	if err == nil {
-		res.Resok.ObjAttributes = c.known(found, &c.attr)
+		res.Resok.ObjAttributes = c.known(found, &c.attr, err)
 	}
 	if res.Status, err = c.status(err); err != nil {
 		return err

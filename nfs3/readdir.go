@@ -74,7 +74,7 @@ func (c *call) list(fh NFSFh3, l listing) error {
 	if c.wouldBlock(err) {
 		return c.comeAgain(size)
 	}
-	attr := c.postOp(dir, &c.dirAttr)
+	attr := c.postOp(dir, &c.dirAttr, err)
 	status, err := c.status(err)
 	if err != nil {
 		return err

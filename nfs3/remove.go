@@ -62,7 +62,7 @@ func (c *call) removeDir(dir file, name []byte) error {
 // replyRemoved answers with what was done to dir. RMDIR3res is REMOVE3res by
 // another name.
 func (c *call) replyRemoved(dir file, err error) error {
-	wcc := c.wcc(dir, &c.chg)
+	wcc := c.wcc(dir, &c.chg, err)
 	var res REMOVE3res
 	if res.Status, err = c.status(err); err != nil {
 		return err
@@ -86,7 +86,7 @@ func (c *call) rename() error {
 	if err == nil {
 		err = c.renameEntry(from, to, args.From.Name, args.To.Name)
 	}
-	fromWcc, toWcc := c.wcc(from, &c.chg), c.wcc(to, &c.chg2)
+	fromWcc, toWcc := c.wcc(from, &c.chg, err), c.wcc(to, &c.chg2, err)
 	var res RENAME3res
 	if res.Status, err = c.status(err); err != nil {
 		return err
@@ -134,9 +134,9 @@ func (c *call) link() error {
 	}
 	var attr PostOpAttr
 	if f.obj != nil {
-		attr = c.known(f, &c.attr)
+		attr = c.known(f, &c.attr, err)
 	}
-	wcc := c.wcc(dir, &c.chg)
+	wcc := c.wcc(dir, &c.chg, err)
 	var res LINK3res
 	if res.Status, err = c.status(err); err != nil {
 		return err

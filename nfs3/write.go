@@ -18,7 +18,7 @@ func (c *call) write() error {
 	if err == nil {
 		err = c.writeData(f, &args, &ok)
 	}
-	wcc := c.wcc(f, &c.chg)
+	wcc := c.wcc(f, &c.chg, err)
 	var res WRITE3res
 	if res.Status, err = c.status(err); err != nil {
 		return err
@@ -82,7 +82,7 @@ func (c *call) commit() error {
 	if err == nil {
 		verf, err = c.commitData(f, args.Offset, uint64(args.Count))
 	}
-	wcc := c.wcc(f, &c.chg)
+	wcc := c.wcc(f, &c.chg, err)
 	var res COMMIT3res
 	if res.Status, err = c.status(err); err != nil {
 		return err

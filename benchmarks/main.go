@@ -11,8 +11,10 @@ import (
 )
 
 type cli struct {
-	List  listCmd  `cmd:"" help:"List the benchmarks."`
-	Peers peersCmd `cmd:"" help:"Every operation of eddy and its peers."`
+	List       listCmd       `cmd:"" help:"List the benchmarks."`
+	Peers      peersCmd      `cmd:"" help:"Every operation of eddy, its peers and a bare loop."`
+	ReplyChurn churnCmd      `cmd:"" help:"Pages, faults and collector cycles of READs, with ACKs in time and late."`
+	Transports transportsCmd `cmd:"" help:"eddy over TCP, Unix sockets, smux and UDP."`
 
 	Serve serveCmd `cmd:"" hidden:"" help:"Be one of the servers; started by the benchmarks themselves."`
 }

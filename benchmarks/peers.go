@@ -11,7 +11,7 @@ import (
 type peersCmd struct{ options }
 
 // readSources are the modes in which READs are answered.
-var readSources = []string{modePages}
+var readSources = []string{modePages, modeMmap, modeSplice}
 
 func (p *peersCmd) Run(ctx context.Context) error {
 	return benchmark(ctx, "peers", p.options, peersTrials(p.All), os.Stdout)
@@ -20,12 +20,16 @@ func (p *peersCmd) Run(ctx context.Context) error {
 func peersTrials(all bool) (trials []trial) {
 	conns := []int{defaultConns}
 	if all {
-		conns = append(conns, 1, 64)
+		conns = append(conns, 1, manyConns)
 	}
 	for _, n := range conns {
 		for _, o := range operations {
 			trials = append(trials, o.trial(n, peersOf(o.op)...))
 		}
+	}
+	if !all {
+		// For the memory that many clients cost.
+		trials = append(trials, operation{load.Read, 1 << 20, 2}.trial(manyConns, spec{server: subject, mode: modePages}, spec{server: "ganesha"}))
 	}
 	// Latency where nothing is shared.
 	trials = append(trials, operation{load.Getattr, 0, 1}.trial(1, peersOf(load.Getattr)...))

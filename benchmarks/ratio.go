@@ -1,6 +1,11 @@
 package main
 
-import "eddy.example/load"
+import (
+	"runtime"
+	"strings"
+
+	"eddy.example/load"
+)
 
 // subject is the server that all others are compared with.
 const subject = "eddy"
@@ -85,57 +90,100 @@ const (
 	mostP50 = 1.0
 )
 
-// compare returns the ratios of the subject's rows to those of others in a
-// trial.
+// Goals for smux against TCP: few streams with large replies, many with small ones.
+const (
+	leastLargeSmux = 0.33
+	leastSmallSmux = 0.7
+)
+
+// mostRSS is how many MiB of anonymous memory, pages of the pools included, READs of 1 MiB
+// over many connections may take.
+func mostRSS() float64 { return float64(64 + 4*runtime.GOMAXPROCS(0)) }
+
+// compare returns the ratios of the subject's rows in a trial: to those of others,
+// and to itself over TCP.
 func compare(rows []row) (ratios []ratio) {
 	for _, s := range rows {
 		if s.Server != subject {
 			continue
 		}
 		for _, m := range rows {
-			if m.Server != subject && (m.Server != "limit" || m.Mode == s.Mode) {
+			switch {
+			case m.Server == "limit" && m.Mode != s.Mode:
+			case m.Server != subject, m.Protocol == overTCP && s.Protocol != overTCP:
 				ratios = append(ratios, s.to(m)...)
 			}
 		}
-	}
-	return ratios
-}
-
-// to returns the ratios of a row of the subject to another.
-func (r *row) to(m row) (ratios []ratio) {
-	add := func(name string, value number) *ratio {
-		ratios = append(ratios, ratio{
-			Name: name, Of: r.Server, To: m.Server, Value: value,
-			Op: r.Op, Size: r.Size, Conns: r.Conns, Depth: r.Depth, Mode: r.Mode,
-		})
-		return &ratios[len(ratios)-1]
-	}
-	g := r.goal(m.Server)
-	if t := add(throughput, r.OpsPerSec/m.OpsPerSec); g.throughput > 0 {
-		t.judge(g.throughput)
-	}
-	if m.Server == "limit" {
-		return ratios
-	}
-	if c := add(serverCPU, r.CPUPerOpMicro/m.CPUPerOpMicro); g.cpu > 0 {
-		c.judge(g.cpu)
-	}
-	tail := add(p99, r.P99Micro/m.P99Micro)
-	if m.Server == "ganesha" && r.Mode != modeDurable {
-		tail.judge(mostP99)
-	}
-	if r.Conns*r.Depth == 1 {
-		if half := add(p50, r.P50Micro/m.P50Micro); m.Server == "ganesha" && r.Op == string(load.Getattr) {
-			half.judge(mostP50)
+		if s.Op == string(load.Read) && s.Size == 1<<20 && s.Conns == manyConns && s.Protocol == overTCP {
+			r := s.ratio("rss_anon_mib", "", s.RSSAnonMiB)
+			r.judge(mostRSS())
+			ratios = append(ratios, r)
 		}
 	}
 	return ratios
 }
 
-// goal returns the goal of a row against a server, the zero goal if there is none.
-func (r *row) goal(to string) goal {
+// overTCP is the protocol of rows unless another one is named.
+const overTCP = "nfs3"
+
+// ratio returns a ratio that has no target.
+func (r *row) ratio(name, to string, value number) ratio {
+	return ratio{
+		Name: name, Of: r.who(), To: to, Value: value,
+		Op: r.Op, Size: r.Size, Conns: r.Conns, Depth: r.Depth, Mode: r.Mode,
+	}
+}
+
+// who is the server, and over what if that is not TCP.
+func (r *row) who() string {
+	if _, network, ok := strings.Cut(r.Protocol, "+"); ok {
+		return r.Server + " over " + network
+	}
+	return r.Server
+}
+
+// to returns the ratios of a row of the subject to another.
+func (r *row) to(m row) []ratio {
+	fast := r.ratio(throughput, m.who(), r.OpsPerSec/m.OpsPerSec)
+	cheap := r.ratio(serverCPU, m.who(), r.CPUPerOpMicro/m.CPUPerOpMicro)
+	tail := r.ratio(p99, m.who(), r.P99Micro/m.P99Micro)
+	half := r.ratio(p50, m.who(), r.P50Micro/m.P50Micro)
+
+	g := r.goal(m)
+	if g.throughput > 0 {
+		fast.judge(g.throughput)
+	}
+	if g.cpu > 0 {
+		cheap.judge(g.cpu)
+	}
+	if m.Server == "ganesha" && r.Mode != modeDurable {
+		tail.judge(mostP99)
+	}
+	ratios := []ratio{fast}
+	if m.Server != "limit" {
+		ratios = append(ratios, cheap, tail)
+	}
+	if r.Conns*r.Depth == 1 {
+		if m.Server == "ganesha" && r.Op == string(load.Getattr) {
+			half.judge(mostP50)
+		}
+		ratios = append(ratios, half)
+	}
+	return ratios
+}
+
+// goal returns the goal of a row against another, the zero goal if there is none.
+func (r *row) goal(m row) goal {
+	if r.Protocol == overTCP+"+smux" {
+		switch {
+		case r.Op == string(load.Read) && r.Size == 1<<20:
+			return goal{throughput: leastLargeSmux}
+		case r.Op == string(load.Getattr) && r.Conns == manyConns:
+			return goal{throughput: leastSmallSmux}
+		}
+	}
 	for _, g := range goals {
-		if r.Conns == defaultConns && string(g.op) == r.Op && g.size == r.Size && g.mode == r.Mode && g.to == to {
+		if r.Conns == defaultConns && string(g.op) == r.Op && g.size == r.Size && g.mode == r.Mode && g.to == m.Server {
 			return g
 		}
 	}

@@ -25,7 +25,7 @@ type options struct {
 	Servers    []string      `placeholder:"NAME" help:"Only these servers: eddy, ganesha, go-nfs, limit."`
 	Rounds     int           `default:"5" help:"Rounds, of which the median is taken."`
 	Time       time.Duration `default:"1s" help:"The length of a round for each server."`
-	CPUProfile string        `placeholder:"FILE" help:"Write a CPU profile of the last eddy that was started."`
+	CPUProfile string        `name:"cpuprofile" placeholder:"FILE" help:"Write a CPU profile of the last eddy that was started."`
 }
 
 // The sizes of what is served.
@@ -56,6 +56,7 @@ type runner struct {
 	files    string // the file system that is served, a directory for each server
 	scratch  string // for sockets, configurations and state
 	rpcbind  *exec.Cmd
+	slow     *slowNetwork
 	missing  map[string]error // servers that cannot be had, and why
 	progress io.Writer
 	report   report
@@ -98,6 +99,9 @@ func (r *runner) makePlace() (err error) {
 
 // close ends what is left, and removes it unless it goes by itself.
 func (r *runner) close() error {
+	if r.slow != nil {
+		r.slow.close()
+	}
 	if r.rpcbind != nil {
 		end(r.rpcbind)
 	}
@@ -150,7 +154,7 @@ func (r *runner) try(ctx context.Context, t *trial) ([]row, error) {
 		}
 	}()
 	for _, spec := range t.servers {
-		s, err := r.start(ctx, spec)
+		s, err := r.start(ctx, spec, t)
 		if errors.Is(err, errMissing) {
 			continue
 		} else if err != nil {
@@ -190,7 +194,7 @@ func (r *runner) try(ctx context.Context, t *trial) ([]row, error) {
 }
 
 // start starts a server with files of its own.
-func (r *runner) start(ctx context.Context, s spec) (*server, error) {
+func (r *runner) start(ctx context.Context, s spec, t *trial) (*server, error) {
 	if len(r.Servers) > 0 && !slices.Contains(r.Servers, s.server) {
 		return nil, errMissing
 	}
@@ -208,34 +212,51 @@ func (r *runner) start(ctx context.Context, s spec) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
+	host := loopback
+	if t.slow {
+		if r.slow == nil {
+			if r.slow, err = newSlowNetwork(); err != nil {
+				return nil, err
+			}
+		}
+		host = slowServer
+	}
 	var started *server
 	if s.server == "ganesha" {
-		started, err = r.ganesha(ctx, dir)
+		started, err = r.ganesha(ctx, dir, host)
 	} else {
-		profile := ""
-		if s.server == subject {
-			profile = r.CPUProfile
-		}
-		scratch := filepath.Join(r.scratch, s.server+s.mode+s.network)
-		if err := os.MkdirAll(scratch, 0o755); err != nil {
-			return nil, err
-		}
-		started, err = startChild(s, dir, scratch, profile)
+		started, err = r.child(s, host, dir)
 	}
 	if err != nil {
 		return nil, err
 	}
 	started.spec = s
+	if t.slow {
+		started.dial = r.slow.dialer(started.addr)
+	}
 	return started, nil
 }
 
-func (r *runner) ganesha(ctx context.Context, dir string) (_ *server, err error) {
+// child starts a server that this program is.
+func (r *runner) child(s spec, host, dir string) (*server, error) {
+	scratch, err := os.MkdirTemp(r.scratch, s.server)
+	if err != nil {
+		return nil, err
+	}
+	profile := ""
+	if s.server == subject {
+		profile = r.CPUProfile
+	}
+	return startChild(s, host, dir, scratch, profile)
+}
+
+func (r *runner) ganesha(ctx context.Context, dir, host string) (_ *server, err error) {
 	if r.rpcbind == nil {
 		if r.rpcbind, err = startRpcbind(ctx); err != nil {
 			return nil, err
 		}
 	}
-	return startGanesha(ctx, dir, r.scratch)
+	return startGanesha(ctx, host, dir, r.scratch)
 }
 
 // measure puts the load on a server and adds up what it cost there.
@@ -262,10 +283,7 @@ func (r *runner) measure(ctx context.Context, s *server, t *trial) (row, error) 
 		}
 	}
 	out := row{
-		Server: s.server, Protocol: "nfs3", Op: string(t.Op), Size: t.Size, Conns: t.Conns, Depth: t.Depth, Mode: s.mode,
-	}
-	if t.user {
-		out.Mode = modeUser
+		Server: s.server, Protocol: s.protocol(), Op: string(t.Op), Size: t.Size, Conns: t.Conns, Depth: t.Depth, Mode: t.mode(s.spec),
 	}
 	out.count(s, before, after, result)
 	out.RSSAnonMiB = number(most) / (1 << 20)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -9,6 +10,8 @@ import (
 	"path/filepath"
 	"runtime/metrics"
 	"runtime/pprof"
+
+	"eddy.example/xprt"
 )
 
 // serveCmd is a server's side of the control: it says where it listens, answers each
@@ -18,7 +21,8 @@ type serveCmd struct {
 	Mode       string `help:"How replies are made."`
 	Dir        string `help:"What is served."`
 	Scratch    string `help:"A directory for sockets and state."`
-	Network    string `default:"tcp"`
+	Network    string `default:"tcp" enum:"tcp,unix,udp,smux"`
+	Addr       string `default:"127.0.0.1:0" help:"Where to listen; with unix it is in the scratch directory."`
 	CPUProfile string `help:"Write a profile here."`
 }
 
@@ -42,7 +46,7 @@ func (s *serveCmd) Run() error {
 		}
 		defer pprof.StopCPUProfile()
 	}
-	l, err := s.listen()
+	l, pc, err := s.listen()
 	if err != nil {
 		return err
 	}
@@ -50,7 +54,7 @@ func (s *serveCmd) Run() error {
 	ended := make(chan error, 1)
 	switch s.Name {
 	case "eddy":
-		err = s.eddy(l, &a, ended)
+		err = s.eddy(l, pc, &a, ended)
 	case "go-nfs":
 		err = s.goNFS(l, ended)
 	case "limit":
@@ -59,16 +63,26 @@ func (s *serveCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	fmt.Println(l.Addr())
+	if pc != nil {
+		fmt.Println(pc.LocalAddr())
+	} else {
+		fmt.Println(l.Addr())
+	}
 	go func() { ended <- a.answer() }()
 	return <-ended
 }
 
-func (s *serveCmd) listen() (net.Listener, error) {
-	if s.Network == "unix" {
-		return net.Listen("unix", filepath.Join(s.Scratch, "socket"))
+// listen listens for connections, or with UDP for datagrams.
+func (s *serveCmd) listen() (l net.Listener, pc net.PacketConn, err error) {
+	switch s.Network {
+	case "unix":
+		l, err = net.Listen("unix", filepath.Join(s.Scratch, "socket"))
+	case "udp":
+		pc, err = net.ListenPacket("udp", s.Addr)
+	default:
+		l, err = xprt.Listen(context.Background(), "tcp", s.Addr)
 	}
-	return net.Listen("tcp", "127.0.0.1:0")
+	return l, pc, err
 }
 
 // answer writes the account for each line that is read.

@@ -6,11 +6,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"strings"
 
 	"eddy.example/load"
+	"eddy.example/xprt/mux"
 )
 
 // exportPath is what the servers of this program export.
@@ -23,24 +25,33 @@ type spec struct {
 	network string // tcp, unix, smux or udp; "" is tcp
 }
 
+// protocol is the protocol of a row: NFS over what, unless that is TCP.
+func (s *spec) protocol() string {
+	if s.network == "" {
+		return overTCP
+	}
+	return overTCP + "+" + s.network
+}
+
 // server is a server under test. It runs in a process of its own.
 type server struct {
 	spec
 	addr, mountAddr, path string
 	pid                   int
-	ask                   func() (account, error) // nil: it does not tell
+	dial                  func(context.Context) (net.Conn, error) // nil: as always
+	ask                   func() (account, error)                 // nil: it does not tell
 	stop                  func()
 	failed                bool
 }
 
 // startChild starts this program again as the server and waits until it
 // has said where it listens.
-func startChild(s spec, dir, scratch, profile string) (*server, error) {
+func startChild(s spec, host, dir, scratch, profile string) (*server, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	args := []string{"serve", s.server, "--mode=" + s.mode, "--dir=" + dir, "--scratch=" + scratch}
+	args := []string{"serve", s.server, "--mode=" + s.mode, "--dir=" + dir, "--scratch=" + scratch, "--addr=" + net.JoinHostPort(host, "0")}
 	if s.network != "" {
 		args = append(args, "--network="+s.network)
 	}
@@ -93,7 +104,18 @@ func startChild(s spec, dir, scratch, profile string) (*server, error) {
 
 // load puts a load on the server.
 func (s *server) load(ctx context.Context, c load.Config) (load.Result, error) {
-	c.Addr, c.MountAddr, c.Path = s.addr, s.mountAddr, s.path
+	c.Addr, c.MountAddr, c.Path, c.Dial = s.addr, s.mountAddr, s.path, s.dial
+	switch s.network {
+	case "unix", "udp":
+		c.Network = s.network
+	case "smux":
+		session, err := mux.Dial(ctx, "tcp", s.addr, mux.Config{})
+		if err != nil {
+			return load.Result{}, err
+		}
+		defer session.Close()
+		c.Dial = func(context.Context) (net.Conn, error) { return session.Open() }
+	}
 	if s.server == "limit" {
 		return loadBare(ctx, c)
 	}

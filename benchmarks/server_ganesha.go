@@ -12,10 +12,14 @@ import (
 	"time"
 )
 
+// loopback is where servers listen.
+const loopback = "127.0.0.1"
+
+// The ports that nfs-ganesha is told to use, and rpcbind's.
 const (
-	ganeshaAddr  = "127.0.0.1:2049"
-	ganeshaMount = "127.0.0.1:20048"
-	rpcbindAddr  = "127.0.0.1:111"
+	ganeshaPort      = "2049"
+	ganeshaMountPort = "20048"
+	rpcbindPort      = "111"
 )
 
 // errMissing is of servers that cannot be had here.
@@ -57,15 +61,16 @@ func startRpcbind(ctx context.Context) (*exec.Cmd, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	if err := answers(ctx, rpcbindAddr); err != nil {
+	if err := answers(ctx, net.JoinHostPort(loopback, rpcbindPort)); err != nil {
 		end(cmd)
 		return nil, fmt.Errorf("rpcbind: %w", err)
 	}
 	return cmd, nil
 }
 
-// startGanesha starts nfs-ganesha on dir.
-func startGanesha(ctx context.Context, dir, scratch string) (*server, error) {
+// startGanesha starts nfs-ganesha on dir. host is one of its addresses, as it
+// listens at all.
+func startGanesha(ctx context.Context, host, dir, scratch string) (*server, error) {
 	conf, log := filepath.Join(scratch, "ganesha.conf"), filepath.Join(scratch, "ganesha.log")
 	if err := os.WriteFile(conf, fmt.Appendf(nil, ganeshaConf, dir), 0o600); err != nil {
 		return nil, err
@@ -75,8 +80,11 @@ func startGanesha(ctx context.Context, dir, scratch string) (*server, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	s := &server{addr: ganeshaAddr, mountAddr: ganeshaMount, path: dir, pid: cmd.Process.Pid, stop: func() { end(cmd) }}
-	for _, addr := range []string{ganeshaAddr, ganeshaMount} {
+	s := &server{
+		addr: net.JoinHostPort(host, ganeshaPort), mountAddr: net.JoinHostPort(host, ganeshaMountPort), path: dir,
+		pid: cmd.Process.Pid, stop: func() { end(cmd) },
+	}
+	for _, addr := range []string{s.addr, s.mountAddr} {
 		if err := answers(ctx, addr); err != nil {
 			s.stop()
 			text, _ := os.ReadFile(log)

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"eddy.example/load"
 	"eddy.example/rpc"
@@ -10,12 +12,16 @@ import (
 // trial is a load, and the servers that get it in turn.
 type trial struct {
 	load.Config
-	user    bool // an ordinary user makes the calls, not root
 	servers []spec
+	user    bool // an ordinary user makes the calls, not root
+	slow    bool // over a network that delays what the client sends
 }
 
 // defaultConns is the number of connections that the numbers to reach are for.
 const defaultConns = 8
+
+// manyConns are many.
+const manyConns = 64
 
 // operation is what is done with as many requests on their way on each connection.
 type operation struct {
@@ -50,19 +56,32 @@ func (o operation) trial(conns int, servers ...spec) trial {
 // groups.
 var user = rpc.Cred{Flavor: rpc.AUTH_SYS, UID: 1000, GID: 1000, GIDs: []uint32{1000, 1001, 1002}, Machine: []byte("load")}
 
-// modeUser is the mode of rows of such trials.
-const modeUser = "user"
+// words are what is special about the trial, as they appear in the mode of a row.
+func (t *trial) words() (w []string) {
+	if t.user {
+		w = append(w, "user")
+	}
+	if t.slow {
+		w = append(w, "ack "+ackDelay.String())
+	}
+	return w
+}
+
+// mode is the mode of the trial's row for a server.
+func (t *trial) mode(s spec) string {
+	w := t.words()
+	if s.mode != "" {
+		w = slices.Insert(w, 0, s.mode)
+	}
+	return strings.Join(w, ",")
+}
 
 func (t *trial) String() string {
 	s := string(t.Op)
 	if t.Op.HasPayload() {
 		s += " " + sizeName(t.Size)
 	}
-	s += fmt.Sprintf(", %d × %d", t.Conns, t.Depth)
-	if t.user {
-		s += ", user"
-	}
-	return s
+	return strings.Join(append([]string{s, fmt.Sprintf("%d × %d", t.Conns, t.Depth)}, t.words()...), ", ")
 }
 
 func sizeName(n int) string {

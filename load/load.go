@@ -16,14 +16,16 @@ const longest = int64(time.Minute)
 
 // Run does what c says. It fails if any request does, or with ctx.
 func Run(ctx context.Context, c Config) (Result, error) {
-	conns := make([]*conn, c.Conns)
-	for i := range conns {
-		var err error
-		if conns[i], err = open(ctx, &c); err != nil {
-			return Result{}, err
+	conns, err := openAll(ctx, &c)
+	defer func() {
+		for _, cn := range conns {
+			if cn != nil {
+				cn.client.Close()
+			}
 		}
-		defer conns[i].client.Close()
-		conns[i].next.Store(int64(i) * c.blocks() / int64(c.Conns))
+	}()
+	if err != nil {
+		return Result{}, err
 	}
 	var (
 		wg    sync.WaitGroup
@@ -57,6 +59,22 @@ func Run(ctx context.Context, c Config) (Result, error) {
 		r.Bytes = r.Ops * int64(c.Size)
 	}
 	return r, errors.Join(errs...)
+}
+
+// openAll opens all connections at once. Those that are not nil are open even if
+// others are not.
+func openAll(ctx context.Context, c *Config) ([]*conn, error) {
+	var wg sync.WaitGroup
+	conns, errs := make([]*conn, c.Conns), make([]error, c.Conns)
+	for i := range conns {
+		wg.Go(func() {
+			if conns[i], errs[i] = open(ctx, c); errs[i] == nil {
+				conns[i].next.Store(int64(i) * c.blocks() / int64(c.Conns))
+			}
+		})
+	}
+	wg.Wait()
+	return conns, errors.Join(errs...)
 }
 
 // task has one request on its way at a time.

@@ -99,10 +99,10 @@ func (c *call) resolveToChange(fh NFSFh3) (file, error) {
 
 // status is what the reply says about err, or the error with which Serve has
 // to end instead of replying. It comes after the attributes for the reply were
-// gathered: if those of a call that changes nothing were not to be had without
-// waiting, it is worth while to come again.
+// gathered: if those of a call that changes nothing and went well were not to be
+// had without waiting, it is worth while to come again.
 func (c *call) status(err error) (NFSStat3, error) {
-	if c.wouldBlock(err) || c.again && c.readOnly {
+	if c.wouldBlock(err) || err == nil && c.again && c.readOnly {
 		return 0, rpc.ErrWouldBlock
 	}
 	if err == nil {
@@ -144,11 +144,14 @@ func (c *call) isLost(err error) bool {
 }
 
 // postOp is f's attributes now, if there is an f and they are to be had after
-// the call came to err; a is scratch.
+// the call came to err; a is scratch. With a failure they come only if that takes no
+// wait: the backend is not to start something, as a search for f, of which
+// nobody asks for the end.
 func (c *call) postOp(f file, a *vfs.Attr, err error) PostOpAttr {
 	if f.obj == nil || c.isLost(err) {
 		return PostOpAttr{}
 	}
+	c.vfs.MayWait = c.MayWait && err == nil
 	if err := f.getattr(c, a); err != nil {
 		c.isLost(err)
 		c.again = c.again || c.wouldBlock(err)

@@ -80,3 +80,32 @@ func TestLostOnce(t *testing.T) {
 		t.Errorf("%d looks at the attributes", n)
 	}
 }
+
+// TestNoWaitAfterFailure lets each procedure fail while attributes are not to be had
+// at once: the answer comes without.
+func TestNoWaitAfterFailure(t *testing.T) {
+	for _, p := range failures {
+		switch p.proc {
+		case NFSPROC3_GETATTR, NFSPROC3_ACCESS, NFSPROC3_READLINK, NFSPROC3_READDIR, NFSPROC3_READDIRPLUS:
+			continue // they begin with the attributes
+		}
+		fs := vfstest.NewFaultFS(memfs.New(memfs.Config{RootMode: 0o777}))
+		c := serve(t, memExport(fs)).client(&root)
+		f := newFixture(c, "dir")
+		fs.Fail(p.method, 1, vfs.ErrAccess)
+		stop := fs.Stop(vfstest.Getattr)
+		done := make(chan error)
+		go func() {
+			_, err := p.call(c, f)
+			done <- err
+		}()
+		select {
+		case err := <-done:
+			wantStatus(t, NFSV3ProcName(p.proc), err, NFS3ERR_ACCES)
+			stop.Release()
+		case <-stop.Entered():
+			stop.Release()
+			t.Errorf("%s waits for attributes, then: %v", NFSV3ProcName(p.proc), <-done)
+		}
+	}
+}

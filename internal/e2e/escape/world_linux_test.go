@@ -285,10 +285,6 @@ func (w *world) has(fh []byte, want, what string) {
 	})
 }
 
-// back looks at a file that has come back, in case a search that nobody waited for has
-// missed it before: the next to ask is told so, once.
-func (w *world) back(fh []byte) { final(func() error { return drop(w.read(fh)) }) }
-
 // names lists a directory.
 func (w *world) names(dir []byte) (names []string, err error) {
 	var verf nfs3.Cookieverf3

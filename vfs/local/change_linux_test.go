@@ -229,6 +229,42 @@ func TestOneSearch(t *testing.T) {
 	}
 }
 
+// A search for files is none for their directory: of that nobody asks for the end, and
+// what was not found would be news to whoever asks when it is back.
+func TestSearchForChildren(t *testing.T) {
+	c := Config{Root: filepath.Join(t.TempDir(), "export"), State: t.TempDir(), AsyncMetadata: true}
+	noError(t, os.Mkdir(c.Root, 0o755))
+	f, err := Open(c)
+	noError(t, err)
+	dir := mkdir(t, f, f.root, "a")
+	var handles [][]byte
+	for _, name := range []string{"b", "c"} {
+		handles = append(handles, f.AppendHandle(nil, create(t, f, dir, name, "contents")))
+		// The kernel does not tell all names of a file.
+		noError(t, os.Link(filepath.Join(c.Root, "a", name), filepath.Join(c.Root, "a", name+" too")))
+	}
+	noError(t, f.Close())
+	noError(t, os.Rename(filepath.Join(c.Root, "a"), filepath.Join(c.Root, "../outside")))
+	forget()
+
+	f = open(t, c)
+	for _, want := range []error{vfs.ErrDelay, vfs.ErrStale} {
+		for _, h := range handles {
+			o, err := f.Resolve(root(), h)
+			if err == nil {
+				err = f.Getattr(root(), o, vfs.AttrBasic, new(vfs.Attr))
+			}
+			if err != want {
+				t.Errorf("a file outside: %v, want %v", err, want)
+			}
+		}
+		f.search.wg.Wait()
+	}
+	for k := range f.search.gone {
+		t.Errorf("nobody knows that %v was not found", k)
+	}
+}
+
 func TestGuardedByItsCtime(t *testing.T) {
 	f := open(t, Config{AsyncMetadata: true, Clock: stopped{}})
 	o := create(t, f, f.root, "file", "contents")

@@ -304,7 +304,8 @@ func (f *FS) locate(c *vfs.Call, i *inode, fd int) error {
 	}
 	// What is remembered is of use only if it is not what has just failed.
 	if parent, name, ok := f.rows.Get(i.key()); ok && (failed == nil || failed.name.String() != name || failed.parent.key() != parent) {
-		if dir, err := f.find(c, parent); err == nil {
+		// A search for i finds its parent too.
+		if dir, err := f.follow(c, parent, maxLevels); err == nil {
 			i.place.Store(&place{dir, newCString(name)})
 			return nil
 		}

@@ -35,5 +35,6 @@
 //
 // Numbers are little-endian; the checksum is of what follows it in the record. The
 // last record of an object counts. What follows the first damaged record is
-// ignored and overwritten.
+// ignored and overwritten, and so is all of a file whose header is zeros, as a power
+// cut may leave it.
 package handlemap

@@ -2,6 +2,7 @@ package handlemap
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -80,13 +81,16 @@ func (m *Map) openLog(dir string) (err error) {
 }
 
 // replay makes the rows that f tells of and returns how much of it is good: 0 if not
-// even the header is whole.
+// even the header is whole. One of zeros is that of a file whose first page was not
+// written when the power failed.
 func (m *Map) replay(f io.Reader, path string) (good int64, err error) {
 	r := bufio.NewReaderSize(f, 256<<10)
 	header := make([]byte, headerSize)
 	n, err := io.ReadFull(r, header)
 	switch {
 	case err == io.EOF || err == io.ErrUnexpectedEOF && string(header[:n]) == string(appendHeader(nil)[:n]):
+		return 0, nil
+	case (err == nil || err == io.ErrUnexpectedEOF) && isZero(header[:n]):
 		return 0, nil
 	case err == io.ErrUnexpectedEOF:
 		return 0, checkHeader(path, header)
@@ -114,6 +118,8 @@ func (m *Map) replay(f io.Reader, path string) (good int64, err error) {
 		}
 	}
 }
+
+func isZero(b []byte) bool { return len(bytes.TrimLeft(b, "\x00")) == 0 }
 
 // flush appends what is pending to the file, and starts to copy one that is mostly
 // out of date.

@@ -83,13 +83,38 @@ func TestCutAtEveryByte(t *testing.T) {
 	}
 }
 
+// A power cut may leave the length of a file without the first page's bytes.
+func TestFirstPageWasNotWritten(t *testing.T) {
+	for _, zeros := range []int{1, headerSize - 1, headerSize, 4096} {
+		dir := t.TempDir()
+		b := appendPut(make([]byte, zeros), key(1), key(2), "behind it")
+		if zeros < headerSize {
+			b = b[:zeros]
+		}
+		if err := os.WriteFile(filepath.Join(dir, fileName), b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		m := open(t, dir, 0)
+		if m.Len() != 0 {
+			t.Errorf("%d zeros: %d rows", zeros, m.Len())
+		}
+		m.Put(key(3), key(4), "later")
+		die(m)
+		m = open(t, dir, 0)
+		if _, name, _ := m.Get(key(3)); name != "later" || m.Len() != 1 {
+			t.Errorf("%d zeros: %d rows later", zeros, m.Len())
+		}
+		die(m)
+	}
+}
+
 func TestForeignFilesAreLeftAlone(t *testing.T) {
 	for file, want := range map[string]string{
 		"eddyhmap\x02\x00\x00\x00 and what version 2 has":  "has version 2, and this program knows 1: run the program that wrote it, or remove the file",
 		"Somebody's diary of many words":                   "is not a handle map: move it away",
 		"diary":                                            "is not a handle map: move it away",
 		"eddyhmap\xff\xff\xff\xff":                         "has version 4294967295",
-		"\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00": "is not a handle map",
+		"\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01": "is not a handle map",
 	} {
 		dir := t.TempDir()
 		if err := os.WriteFile(filepath.Join(dir, fileName), []byte(file), 0o600); err != nil {

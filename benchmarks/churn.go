@@ -12,7 +12,8 @@ import (
 type churnCmd struct{ options }
 
 func (c *churnCmd) Run(ctx context.Context) error {
-	return benchmark(ctx, "reply-churn", c.options, churnTrials(), os.Stdout)
+	b := benchmark{name: "reply-churn", trials: churnTrials()}
+	return b.run(ctx, c.options, os.Stdout)
 }
 
 func churnTrials() (trials []trial) {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -13,28 +12,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// isolatedEnv is set in the process that is inside.
-const isolatedEnv = "EDDY_BENCHMARKS_ISOLATED"
-
 // recoverDir is where nfs-ganesha keeps what is to outlive it. Like runDir it is
 // empty inside, and vanishes.
 const recoverDir = "/var/lib/nfs"
 
-// isolate makes the program root's own: it starts it again in namespaces of its
-// own and ends with it. There isolate returns true, and false for
-// those who may not have that.
-func isolate(ctx context.Context) (bool, error) {
-	if os.Getenv(isolatedEnv) != "" {
-		return true, setUp()
-	}
-	if os.Geteuid() != 0 {
-		return false, nil
-	}
+// isolate starts this program again in namespaces of its own, and returns when
+// that has ended. Those who may not have namespaces get EPERM.
+func isolate(ctx context.Context) error {
 	// The child gets its death signal with the thread that started it.
 	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	self, err := os.Executable()
 	if err != nil {
-		return false, err
+		return err
 	}
 	cmd := exec.Command(self, os.Args[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
@@ -43,21 +33,14 @@ func isolate(ctx context.Context) (bool, error) {
 		Cloneflags: unix.CLONE_NEWNS | unix.CLONE_NEWNET | unix.CLONE_NEWPID | unix.CLONE_NEWIPC,
 		Pdeathsig:  unix.SIGKILL,
 	}
-	if err := cmd.Start(); errors.Is(err, unix.EPERM) {
-		return false, nil
-	} else if err != nil {
-		return false, err
+	if err := cmd.Start(); err != nil {
+		return err
 	}
 	defer context.AfterFunc(ctx, func() { cmd.Process.Signal(os.Interrupt) })()
-	err = cmd.Wait()
-	if cmd.ProcessState.ExitCode() < 0 {
-		return false, err
-	}
-	os.Exit(cmd.ProcessState.ExitCode())
-	return false, nil
+	return cmd.Wait()
 }
 
-// setUp furnishes the namespaces.
+// setUp furnishes the namespaces that the program has been started in.
 func setUp() error {
 	// Debian keeps some programs where only root's PATH leads.
 	os.Setenv("PATH", os.Getenv("PATH")+":/usr/sbin:/sbin")

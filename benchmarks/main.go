@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
 	"syscall"
 
@@ -34,5 +36,9 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	k := kong.Parse(new(cli), kong.Name("benchmarks"), kong.UsageOnError(), kong.BindTo(ctx, (*context.Context)(nil)))
-	k.FatalIfErrorf(k.Run())
+	err := k.Run()
+	if exit := new(exec.ExitError); errors.As(err, &exit) && exit.ExitCode() > 0 {
+		os.Exit(exit.ExitCode()) // isolated, it has said why
+	}
+	k.FatalIfErrorf(err)
 }

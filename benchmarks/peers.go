@@ -14,7 +14,8 @@ type peersCmd struct{ options }
 var readSources = []string{modePages, modeMmap, modeSplice}
 
 func (p *peersCmd) Run(ctx context.Context) error {
-	return benchmark(ctx, "peers", p.options, peersTrials(p.All), os.Stdout)
+	b := benchmark{name: "peers", trials: peersTrials(p.All), start: true}
+	return b.run(ctx, p.options, os.Stdout)
 }
 
 func peersTrials(all bool) (trials []trial) {

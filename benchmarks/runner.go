@@ -21,10 +21,11 @@ type options struct {
 	Quick      bool          `help:"One short round each and small files: shows that everything works, not how fast it is."`
 	JSON       bool          `help:"Print the rows and ratios as JSON."`
 	All        bool          `help:"Also with 1 and 64 connections."`
-	Only       []string      `placeholder:"OP" help:"Only these operations: null, read, randread, ..."`
+	Only       []string      `placeholder:"OP" help:"Only these operations: null, read, randread, ... and start, until eddy serve answers."`
 	Servers    []string      `placeholder:"NAME" help:"Only these servers: eddy, ganesha, go-nfs, limit."`
 	Rounds     int           `default:"5" help:"Rounds, of which the median is taken."`
 	Time       time.Duration `default:"1s" help:"The length of a round for each server."`
+	Write      string        `placeholder:"DIR" help:"Write the results, a table and a picture to this directory, and what its README shows of them."`
 	CPUProfile string        `name:"cpuprofile" placeholder:"FILE" help:"Write a CPU profile of the last eddy that was started."`
 }
 
@@ -62,13 +63,11 @@ type runner struct {
 	report   report
 }
 
-// newRunner prepares a place for servers. It does not return in a process that
-// is not where servers are to be. Close the runner.
-func newRunner(ctx context.Context, o options) (*runner, error) {
-	isolated, err := isolate(ctx)
-	if err != nil {
-		return nil, err
-	}
+// isolatedEnv is set in the process that runs in namespaces of its own.
+const isolatedEnv = "EDDY_BENCHMARKS_ISOLATED"
+
+// newRunner prepares a place for servers. Close the runner.
+func newRunner(o options, isolated bool) (*runner, error) {
 	if o.Quick {
 		o.Rounds, o.Time = quickRounds, quickTime
 	}
@@ -86,8 +85,11 @@ func (r *runner) makePlace() (err error) {
 			return err
 		}
 		r.files = filepath.Join(r.scratch, "files")
-		fmt.Fprintln(r.progress, "not root: files in a temporary directory, no namespaces")
+		fmt.Fprintln(r.progress, "no namespaces without root: files in a temporary directory")
 		return os.Mkdir(r.files, 0o755)
+	}
+	if err := setUp(); err != nil {
+		return err
 	}
 	r.scratch = filepath.Join(runDir, "benchmarks")
 	r.files = filepath.Join(r.scratch, "files")

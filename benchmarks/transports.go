@@ -11,7 +11,8 @@ import (
 type transportsCmd struct{ options }
 
 func (c *transportsCmd) Run(ctx context.Context) error {
-	return benchmark(ctx, "transports", c.options, transportTrials(), os.Stdout)
+	b := benchmark{name: "transports", trials: transportTrials()}
+	return b.run(ctx, c.options, os.Stdout)
 }
 
 func transportTrials() (trials []trial) {

@@ -105,12 +105,20 @@ func (d *daemon) acquire() (err error) {
 	return err
 }
 
+// loadConfig returns a configuration that can be served.
 func loadConfig(g config.Given) (*config.Config, error) {
 	c, err := g.Load()
 	if err != nil {
 		return nil, err
 	}
-	return c, c.FindDirs()
+	if err := c.FindDirs(); err != nil {
+		return nil, err
+	}
+	state, err := stateDir(c)
+	if err != nil {
+		return nil, err
+	}
+	return c, checkPrivate(c, state)
 }
 
 func idleTimeout(c *config.Config) time.Duration {

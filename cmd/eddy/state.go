@@ -164,14 +164,19 @@ func (s *state) key() export.Key {
 	return s.secret
 }
 
-// export is the directory for an export's own state, "" without state. Another
-// directory behind the same path is another export.
+// export is the directory for an export's own state, "" without state.
 func (s *state) export(x *config.Export) string {
 	if s == nil {
 		return ""
 	}
+	return exportState(s.dir, x)
+}
+
+// exportState is where an export has its own state below the state directory. Another
+// directory behind the same path is another export.
+func exportState(dir string, x *config.Export) string {
 	id := sha256.Sum256([]byte(x.Path + "\x00" + x.Dir))
-	return filepath.Join(s.dir, "exports", fmt.Sprintf("%x", id[:8]))
+	return filepath.Join(dir, "exports", fmt.Sprintf("%x", id[:8]))
 }
 
 func (s *state) close() {

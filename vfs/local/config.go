@@ -14,7 +14,8 @@ type Config struct {
 
 	// State is a directory for what has to outlive the process: where objects
 	// were last seen, so that their handles are found again at once. It is
-	// made if need be, with mode 0700. "": nothing outlives the process.
+	// made if need be, with mode 0700. Inside Root, also by way of a link, it is
+	// ErrStateInRoot: see Contains. "": nothing outlives the process.
 	State string
 
 	// CrossMounts serves the file systems mounted below Root too, each with a

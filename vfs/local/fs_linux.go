@@ -185,6 +185,13 @@ func (f *FS) openRows(c *Config) (err error) {
 	}
 	dir := c.State
 	if dir != "" {
+		inside, err := Contains(c.Root, dir)
+		if err == nil && inside {
+			err = ErrStateInRoot
+		}
+		if err != nil {
+			return fmt.Errorf("State %s, Root %s: %w", dir, c.Root, err)
+		}
 		dir = filepath.Join(dir, "places")
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return err

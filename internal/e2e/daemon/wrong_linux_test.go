@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -25,7 +26,7 @@ func TestWrongTurns(t *testing.T) {
 		t.Fatal(err)
 	}
 	bad := writeFile(t, filepath.Join(t.TempDir(), "eddy.toml"), "\nread-olny = true\n")
-	longName := filepath.Join(dir, strings.Repeat("n", 120))
+	longName := filepath.Join(t.TempDir(), strings.Repeat("n", 120))
 
 	for _, c := range []struct{ args, want string }{
 		{"serve " + dir + " --state none --addr " + port, port + " is in use: stop what serves there or choose another port with --addr"},
@@ -61,6 +62,67 @@ func oneLine(t *testing.T, cmd *exec.Cmd, want string) {
 	out, errs, code := output(cmd)
 	if errs != "eddy: "+want+"\n" || out != "" || code != 1 {
 		t.Errorf("eddy %s: status %d\n%s got %swant eddy: %s", strings.Join(cmd.Args[1:], " "), code, out, errs, want)
+	}
+}
+
+// What a client could change is refused, by whatever links it is reached, and nothing
+// is made there.
+func TestOwnFilesInAnExport(t *testing.T) {
+	dir, outside := t.TempDir(), t.TempDir()
+	link := filepath.Join(outside, "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Fatal(err)
+	}
+	outer := writeFile(t, filepath.Join(outside, "eddy.toml"), "state = \"none\"\n[[export]]\npath = \"/x\"\ndir = \""+dir+"\"\n")
+	log, control := filepath.Join(dir, "log"), filepath.Join(link, "control.sock")
+	for _, c := range []struct{ args, want string }{
+		{dir + " --state " + dir + "/s", "the state directory " + dir + "/s is inside export / (" + dir + "), where clients could change it: choose another directory with --state, or none"},
+		{dir + " --state " + link, "the state directory " + link + " is inside export / (" + dir + "), where clients could change it: choose another directory with --state, or none"},
+		{link + " --state " + dir + "/a/b", "the state directory " + dir + "/a/b is inside export / (" + dir + "), where clients could change it: choose another directory with --state, or none"},
+		{dir + " --state none --control " + control, "the control socket " + control + " is inside export / (" + dir + "), where clients could change it: choose another name with --control, or none"},
+		{dir + " --state none --log-file " + log, "the log file " + log + " is inside export / (" + dir + "), where clients could change it: choose another with --log-file"},
+		{outside + " --state none --config " + outer, "the file " + outer + " is inside export / (" + outside + "), where clients could change it: move it out of there"},
+		{"--config " + outer + " --control " + control, "the control socket " + control + " is inside export /x (" + dir + "), where clients could change it: choose another name with --control, or none"},
+	} {
+		for _, command := range []string{"serve ", "config check "} {
+			oneLine(t, exec.Command(eddyPath, strings.Fields(command+c.args)...), c.want)
+		}
+	}
+	if left, err := os.ReadDir(dir); len(left) > 0 || err != nil {
+		t.Errorf("made %v, %v", left, err)
+	}
+
+	// Below the state directory an export is in nobody's way, but where that keeps an
+	// export's own.
+	state := filepath.Join(outside, "state")
+	shared, exports := filepath.Join(state, "shared"), filepath.Join(state, "exports")
+	for _, d := range []string{shared, exports} {
+		if err := os.MkdirAll(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, errs, code := eddy("config", "check", shared, "--state", state); code != 0 {
+		t.Error(errs)
+	}
+	if _, errs, code := eddy("config", "check", exports, "--state", state); code != 1 || !strings.Contains(errs, "is inside export / ("+exports+")") {
+		t.Errorf("status %d: %s", code, errs)
+	}
+}
+
+// A reload is refused for the same reason, and changes nothing.
+func TestReloadWithOwnFilesInAnExport(t *testing.T) {
+	dir, file := t.TempDir(), filepath.Join(t.TempDir(), "eddy.toml")
+	table := func(path, dir string) string { return fmt.Sprintf("[[export]]\npath = %q\ndir = %q\n", path, dir) }
+	writeFile(t, file, table("/a", dir))
+	p := serve(t, "--config", file)
+	writeFile(t, file, table("/a", dir)+table("/b", p.state))
+	_, errs, code := eddy("reload", "--state", p.state)
+	want := "eddy: the state directory " + p.state + " is inside export /b (" + p.state + "), where clients could change it"
+	if code != 1 || !strings.HasPrefix(errs, want) || strings.Count(errs, "\n") != 1 {
+		t.Errorf("status %d: %s", code, errs)
+	}
+	if _, err := p.client(t).Mount(t.Context(), "/a"); err != nil {
+		t.Error(err)
 	}
 }
 

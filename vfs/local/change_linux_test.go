@@ -265,6 +265,34 @@ func TestSearchForChildren(t *testing.T) {
 	}
 }
 
+// What is above an object is not searched for before the object: the second time that
+// this is asked for there is an answer.
+func TestSearchWithoutDescriptors(t *testing.T) {
+	c := Config{Root: filepath.Join(t.TempDir(), "export"), Handles: HandlesMap, AsyncMetadata: true}
+	noError(t, os.Mkdir(c.Root, 0o755))
+	f := open(t, c)
+	dir := mkdir(t, f, f.root, "dir").(*inode)
+	sub := mkdir(t, f, dir, "sub").(*inode)
+	for _, i := range []*inode{dir, sub} {
+		if h := i.file.Swap(nil); h != nil {
+			h.release()
+		}
+	}
+	noError(t, os.Rename(filepath.Join(c.Root, "dir"), filepath.Join(c.Root, "../outside")))
+	for _, want := range []error{vfs.ErrDelay, vfs.ErrStale} {
+		if err := f.Getattr(root(), sub, vfs.AttrBasic, new(vfs.Attr)); err != want {
+			t.Errorf("outside: %v, want %v", err, want)
+		}
+		f.search.wg.Wait()
+	}
+	noError(t, os.Rename(filepath.Join(c.Root, "../outside"), filepath.Join(c.Root, "back")))
+	for _, i := range []*inode{dir, sub} {
+		if err := settle(f, func() error { return f.Getattr(root(), i, vfs.AttrBasic, new(vfs.Attr)) }); err != nil {
+			t.Errorf("back: %v", err)
+		}
+	}
+}
+
 func TestGuardedByItsCtime(t *testing.T) {
 	f := open(t, Config{AsyncMetadata: true, Clock: stopped{}})
 	o := create(t, f, f.root, "file", "contents")

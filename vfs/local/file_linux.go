@@ -66,6 +66,13 @@ func (h *file) release() {
 // to be called. It takes no lock: two who open one thing at a time find out in
 // the end, and one of them closes what he has opened.
 func (f *FS) hold(c *vfs.Call, i *inode, g grade) (*file, error) {
+	h, err := f.reach(c, i, g)
+	return h, f.searched(i, err)
+}
+
+// reach is hold without a search for an inode that is only on the way to another:
+// errNoPlace.
+func (f *FS) reach(c *vfs.Call, i *inode, g grade) (*file, error) {
 	if h := i.held(g); h != nil {
 		i.used.Store(true)
 		return h, nil

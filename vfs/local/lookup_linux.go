@@ -133,12 +133,13 @@ func (f *FS) entry(c *vfs.Call, dir *inode, dirfd int, name string, st *unix.Sta
 	return i, nil
 }
 
-// child is entry for who does not have the directory open.
+// child is entry for who does not have the directory open. errNoPlace: nor knows
+// where it is.
 func (f *FS) child(c *vfs.Call, dir *inode, name string) (*inode, error) {
 	if !dir.isDir() {
 		return nil, vfs.ErrNotDir
 	}
-	h, err := f.hold(c, dir, gradePath)
+	h, err := f.reach(c, dir, gradePath)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"errors"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -44,7 +45,7 @@ func (f *FS) stat(c *vfs.Call, i *inode, st *unix.Statx_t) error {
 			}
 		}
 		if err := f.locate(c, i, h.fd); err != nil {
-			return err
+			return f.searched(i, err)
 		}
 	}
 	return vfs.ErrDelay // it moves faster than we look
@@ -57,8 +58,8 @@ const maxTries = maxOthers + 3
 // seen reports whether the inode, for which a descriptor is open, has the name
 // p in a directory below the root, and fills in its attributes.
 func (f *FS) seen(c *vfs.Call, i *inode, p *place, st *unix.Statx_t) (bool, error) {
-	parent, err := f.hold(c, p.parent, gradePath)
-	if err == vfs.ErrStale {
+	parent, err := f.reach(c, p.parent, gradePath)
+	if err == vfs.ErrStale || err == errNoPlace {
 		return false, nil
 	}
 	if err != nil {
@@ -254,7 +255,7 @@ func (i *inode) aboveItself(p *place) bool {
 
 // openIf opens the name p if it is the inode's, or returns -1.
 func (f *FS) openIf(c *vfs.Call, i *inode, p *place) (int, error) {
-	parent, err := f.hold(c, p.parent, gradePath)
+	parent, err := f.reach(c, p.parent, gradePath)
 	if err != nil {
 		return -1, err
 	}
@@ -275,7 +276,7 @@ func (f *FS) openIf(c *vfs.Call, i *inode, p *place) (int, error) {
 
 // locate finds where an inode is now and notes it as its place. fd is open for
 // it, or -1. The error is vfs.ErrStale if it is nowhere below the root, and
-// vfs.ErrDelay while a search goes on.
+// errNoPlace if it takes a search to know.
 func (f *FS) locate(c *vfs.Call, i *inode, fd int) error {
 	if !c.MayWait {
 		return vfs.ErrWouldBlock
@@ -304,13 +305,25 @@ func (f *FS) locate(c *vfs.Call, i *inode, fd int) error {
 	}
 	// What is remembered is of use only if it is not what has just failed.
 	if parent, name, ok := f.rows.Get(i.key()); ok && (failed == nil || failed.name.String() != name || failed.parent.key() != parent) {
-		// A search for i finds its parent too.
 		if dir, err := f.follow(c, parent, maxLevels); err == nil {
 			i.place.Store(&place{dir, newCString(name)})
 			return nil
 		}
 	}
-	return f.search.wait(i.key())
+	return errNoPlace
+}
+
+// errNoPlace is an inode whose place is not known. What a call is about is searched
+// for then; what is only on the way to that is not: the one search finds both, and
+// nobody would ask for the end of the other.
+var errNoPlace = errors.New("local: place not known")
+
+// searched is err of a call that is about the inode.
+func (f *FS) searched(i *inode, err error) error {
+	if err == errNoPlace {
+		return f.search.wait(i.key())
+	}
+	return err
 }
 
 // whereIs asks the kernel where the object is that fd is open for. It returns
@@ -419,7 +432,7 @@ func (f *FS) follow(c *vfs.Call, k handlemap.Key, depth int) (*inode, error) {
 	switch {
 	case err == nil && i.key() == k:
 		return i, nil
-	case err == nil, err == vfs.ErrNotExist, err == vfs.ErrNotDir, err == vfs.ErrAccess:
+	case err == nil, err == vfs.ErrNotExist, err == vfs.ErrNotDir, err == vfs.ErrAccess, err == errNoPlace:
 		return nil, vfs.ErrStale
 	}
 	return nil, err

@@ -14,21 +14,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// compare says what is other below root than some of a client's models has it: for
-// the best of them, nothing if one is right.
-func compare(models []*model, root, client string) (wrong []string) {
-	for i, m := range models {
-		c := comparison{model: m, client: client, inodes: make(map[int]uint64)}
+// compare says what is other below root than a client's models have it: of the
+// one that fits best.
+func compare(models []*model, root, client string) (best *comparison) {
+	for _, m := range models {
+		c := &comparison{model: m, client: client, inodes: make(map[int]uint64)}
 		c.dir(own, filepath.Join(root, client))
 		c.dir(shared, filepath.Join(root, sharedName))
-		if i == 0 || len(c.wrong) < len(wrong) {
-			wrong = c.wrong
-		}
-		if len(wrong) == 0 {
-			return nil
+		if best == nil || len(c.wrong) < len(best.wrong) {
+			best = c
 		}
 	}
-	return wrong
+	return best
 }
 
 const sharedName = "shared"

@@ -19,7 +19,10 @@
 // asynchronous metadata, one whose COMMIT and one whose stable WRITE does not sync.
 //
 // After some cuts a server starts on what is left: there the clients' old handles have
-// to name what they named, and to be stale if that is not there.
+// to name what they named, perhaps after a search, and to be stale if that is not there.
+// It does after each where a map finds the handles (vfs/local/handlemap), which is on
+// the device that is cut, too. The map may also be on one that was not, or be the only
+// thing that was cut, or end anywhere.
 //
 // With EDDY_LONG=1 the cuts are made at each flush instead of at some of them. The
 // package needs root and Linux; without them its tests fail.

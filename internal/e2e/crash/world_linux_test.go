@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -40,7 +41,14 @@ type recording struct {
 	kind    string
 	dev     *blockdev.Device
 	clients []*client
+	places  []byte // the map of places, as the server left it when it was closed
 }
+
+// What lies on a device: what is served, and the server's state.
+const treeName, stateName = "tree", "state"
+
+// placesFile is where the map of places is below a state directory.
+const placesFile = "places/handles"
 
 // config is how the clients work.
 type config struct {
@@ -70,9 +78,12 @@ func record(t *testing.T, c config) *recording {
 		t.Fatal(err)
 	}
 	mount()
-	mkdir(t, filepath.Join(dir, sharedName))
+	tree := filepath.Join(dir, treeName)
+	for _, d := range []string{tree, filepath.Join(tree, sharedName)} {
+		mkdir(t, d)
+	}
 	for i := range connections * perConnection {
-		mkdir(t, filepath.Join(dir, clientName(i)))
+		mkdir(t, filepath.Join(tree, clientName(i)))
 	}
 	// Unmounted and mounted again, the directories are safe.
 	if err := loopfs.Unmount(dir); err != nil {
@@ -82,17 +93,19 @@ func record(t *testing.T, c config) *recording {
 	r.dev.Forget()
 
 	t.Run("record", func(t *testing.T) { r.work(t, dir, c) })
-	if err := loopfs.Unmount(dir); err != nil {
+	places, err := os.ReadFile(filepath.Join(dir, stateName, placesFile))
+	if err := errors.Join(err, loopfs.Unmount(dir)); err != nil {
 		t.Fatal(err)
 	}
+	r.places = places
 	return r
 }
 
 func clientName(i int) string { return string(rune('a' + i)) }
 
-// work runs a server on dir, and the clients.
+// work runs a server on a device that is mounted at dir, and the clients.
 func (r *recording) work(t *testing.T, dir string, c config) {
-	addr := start(t, dir, c)
+	addr := start(t, filepath.Join(dir, treeName), filepath.Join(dir, stateName), c)
 	var group sync.WaitGroup
 	number := new(atomic.Uint64)
 	for i := range connections {
@@ -122,10 +135,10 @@ func (r *recording) work(t *testing.T, dir string, c config) {
 	group.Wait()
 }
 
-// start serves dir as long as t lasts. Handles hold from one server to the next.
-func start(t *testing.T, dir string, c config) (addr string) {
+// start serves tree as long as t lasts. Handles hold from one server to the next.
+func start(t *testing.T, tree, state string, c config) (addr string) {
 	t.Helper()
-	c.local.Root = dir
+	c.local.Root, c.local.State = tree, state
 	lfs, err := local.Open(c.local)
 	if err != nil {
 		t.Fatal(err)
@@ -199,14 +212,22 @@ func (r *recording) client(name string) *client {
 	return r.clients[slices.IndexFunc(r.clients, func(c *client) bool { return c.name == name })]
 }
 
+// compare compares the names of each client below tree with those after a cut.
+func (r *recording) compare(tree string, cut int) (all []*comparison) {
+	for _, c := range r.clients {
+		all = append(all, compare(c.history.at(cut), tree, c.name))
+	}
+	return all
+}
+
 // lost cuts the power and says what is wrong then, of the names of each client.
-func (r *recording) lost(t *testing.T, cut int, seed uint64) map[string][]string {
+func (r *recording) lost(t *testing.T, cut int) map[string][]string {
 	t.Helper()
 	wrong := make(map[string][]string)
-	r.mounted(t, cut, seed, func(dir string) {
-		for _, c := range r.clients {
-			if w := compare(c.history.at(cut), dir, c.name); len(w) > 0 {
-				wrong[c.name] = w
+	r.mounted(t, cut, func(dir string) {
+		for _, c := range r.compare(filepath.Join(dir, treeName), cut) {
+			if len(c.wrong) > 0 {
+				wrong[c.client] = c.wrong
 			}
 		}
 	})
@@ -214,9 +235,9 @@ func (r *recording) lost(t *testing.T, cut int, seed uint64) map[string][]string
 }
 
 // mounted cuts the power and mounts what is left.
-func (r *recording) mounted(t *testing.T, cut int, seed uint64, look func(dir string)) {
+func (r *recording) mounted(t *testing.T, cut int, look func(dir string)) {
 	t.Helper()
-	image := r.dev.Image(t, cut, seed)
+	image := r.dev.Image(t, cut, uint64(cut))
 	defer image.Close()
 	dev, err := loopfs.Attach(image, 0)
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -51,8 +50,10 @@ func (b *benchmark) run(ctx context.Context, o options, out io.Writer) (err erro
 			return err
 		}
 	}
-	if err := r.report.write(b.name, o.Write); err != nil {
-		return err
+	if o.Write != "" {
+		if err := r.report.write(b.name, o.Write); err != nil {
+			return err
+		}
 	}
 	if o.JSON {
 		e := json.NewEncoder(out)
@@ -61,12 +62,4 @@ func (b *benchmark) run(ctx context.Context, o options, out io.Writer) (err erro
 	}
 	printRatios(out, r.report.Ratios)
 	return nil
-}
-
-// write writes the report to a directory, "" is none.
-func (r *report) write(name, dir string) error {
-	if dir == "" {
-		return nil
-	}
-	return fmt.Errorf("not yet: %s", name)
 }

@@ -18,14 +18,15 @@ type cli struct {
 	ReplyChurn churnCmd      `cmd:"" help:"Pages, faults and collector cycles of READs, with ACKs in time and late."`
 	Transports transportsCmd `cmd:"" help:"eddy over TCP, Unix sockets, smux and UDP."`
 
-	Serve serveCmd `cmd:"" hidden:"" help:"Be one of the servers; started by the benchmarks themselves."`
+	Render renderCmd `cmd:"" help:"Make tables and pictures of written results again."`
+	Serve  serveCmd  `cmd:"" hidden:"" help:"Be one of the servers; started by the benchmarks themselves."`
 }
 
 type listCmd struct{}
 
 func (listCmd) Run(k *kong.Kong) error {
 	for _, n := range k.Model.Children {
-		if !n.Hidden && n.Name != "list" {
+		if !n.Hidden && n.Name != "list" && n.Name != "render" {
 			fmt.Printf("%-12s %s\n", n.Name, n.Help)
 		}
 	}

@@ -25,7 +25,7 @@ type options struct {
 	Servers    []string      `placeholder:"NAME" help:"Only these servers: eddy, ganesha, go-nfs, limit."`
 	Rounds     int           `default:"5" help:"Rounds, of which the median is taken."`
 	Time       time.Duration `default:"1s" help:"The length of a round for each server."`
-	Write      string        `placeholder:"DIR" help:"Write the results, a table and a picture to this directory, and what its README shows of them."`
+	Write      string        `placeholder:"DIR" help:"Write the results, a table and a picture to DIR/results and into DIR/README.md."`
 	CPUProfile string        `name:"cpuprofile" placeholder:"FILE" help:"Write a CPU profile of the last eddy that was started."`
 }
 

@@ -56,13 +56,19 @@ func (o operation) trial(conns int, servers ...spec) trial {
 // groups.
 var user = rpc.Cred{Flavor: rpc.AUTH_SYS, UID: 1000, GID: 1000, GIDs: []uint32{1000, 1001, 1002}, Machine: []byte("load")}
 
+// The words of a mode that say how the trial is, not the server.
+const (
+	wordUser = "user"
+	wordSlow = "late acks"
+)
+
 // words are what is special about the trial, as they appear in the mode of a row.
 func (t *trial) words() (w []string) {
 	if t.user {
-		w = append(w, "user")
+		w = append(w, wordUser)
 	}
 	if t.slow {
-		w = append(w, "ack "+ackDelay.String())
+		w = append(w, wordSlow)
 	}
 	return w
 }

@@ -31,14 +31,15 @@ func main() {
 
 type pkg struct{ arch, version, out string }
 
-// targets are Go's names for Debian's architectures.
+// targets are Go's names for Debian's architectures, with the oldest processors that
+// Debian runs on: i386 is an i686, which need not have SSE2, armhf an ARMv7 with VFPv3.
 var targets = map[string][]string{
-	"amd64":   {"GOARCH=amd64"},
-	"arm64":   {"GOARCH=arm64"},
+	"amd64":   {"GOARCH=amd64", "GOAMD64=v1"},
+	"arm64":   {"GOARCH=arm64", "GOARM64=v8.0"},
 	"armhf":   {"GOARCH=arm", "GOARM=7"},
-	"i386":    {"GOARCH=386"},
-	"riscv64": {"GOARCH=riscv64"},
-	"mipsel":  {"GOARCH=mipsle"},
+	"i386":    {"GOARCH=386", "GO386=softfloat"},
+	"riscv64": {"GOARCH=riscv64", "GORISCV64=rva20u64"},
+	"mipsel":  {"GOARCH=mipsle", "GOMIPS=hardfloat"},
 }
 
 // files are what the package has besides the program.

@@ -1,9 +1,12 @@
 package daemon
 
 import (
+	"debug/buildinfo"
+	"debug/elf"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -11,19 +14,91 @@ import (
 
 const moduleRoot = "../../.."
 
+// architectures are Debian's, with what a program for them is.
+var architectures = []struct {
+	name     string
+	machine  elf.Machine
+	settings map[string]string // of the build
+	inLong   bool              // only with EDDY_LONG=1: each is a program to build
+}{
+	{"amd64", elf.EM_X86_64, map[string]string{"GOARCH": "amd64", "GOAMD64": "v1"}, false},
+	{"arm64", elf.EM_AARCH64, map[string]string{"GOARCH": "arm64", "GOARM64": "v8.0"}, false},
+	{"armhf", elf.EM_ARM, map[string]string{"GOARCH": "arm", "GOARM": "7"}, true},
+	{"i386", elf.EM_386, map[string]string{"GOARCH": "386", "GO386": "softfloat"}, true},
+	{"riscv64", elf.EM_RISCV, map[string]string{"GOARCH": "riscv64", "GORISCV64": "rva20u64"}, true},
+	{"mipsel", elf.EM_MIPS, map[string]string{"GOARCH": "mipsle", "GOMIPS": "hardfloat"}, true},
+}
+
 func TestDebianPackage(t *testing.T) {
+	for _, a := range architectures {
+		if a.inLong && os.Getenv("EDDY_LONG") != "1" {
+			continue
+		}
+		t.Run(a.name, func(t *testing.T) {
+			root := unpacked(t, buildPackage(t, a.name), a.name)
+			program := filepath.Join(root, "usr/bin/eddy")
+			f, err := elf.Open(program)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			if f.Machine != a.machine {
+				t.Errorf("a program for %v, want %v", f.Machine, a.machine)
+			}
+			if libraries, err := f.ImportedLibraries(); len(libraries) > 0 || err != nil {
+				t.Errorf("not static: %v, %v", libraries, err)
+			}
+			info, err := buildinfo.ReadFile(program)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := make(map[string]string)
+			for _, s := range info.Settings {
+				got[s.Key] = s.Value
+			}
+			for key, want := range a.settings {
+				if got[key] != want {
+					t.Errorf("built with %s=%s, want %s", key, got[key], want)
+				}
+			}
+			if a.name == runtime.GOARCH {
+				check := exec.Command(program, "config", "check", "--config", filepath.Join(root, "etc/eddy/eddy.toml"))
+				if text, err := check.CombinedOutput(); err != nil {
+					t.Errorf("the file in the package: %v\n%s", err, text)
+				}
+			}
+		})
+	}
+}
+
+func TestNoSuchArchitecture(t *testing.T) {
+	cmd := exec.Command("go", "run", "./packaging/deb", "--arch", "vax", "--out", t.TempDir())
+	cmd.Dir = moduleRoot
+	if text, err := cmd.CombinedOutput(); err == nil || !strings.HasPrefix(string(text), "deb: no such architecture: vax: see --help\n") {
+		t.Errorf("%v: %s", err, text)
+	}
+}
+
+// buildPackage returns the package for an architecture.
+func buildPackage(t *testing.T, arch string) (deb string) {
+	t.Helper()
 	out := t.TempDir()
-	cmd := exec.Command("go", "run", "./packaging/deb", "--out", out, "--version", "1.2.3")
+	cmd := exec.Command("go", "run", "./packaging/deb", "--out", out, "--version", "1.2.3", "--arch", arch)
 	cmd.Dir = moduleRoot
 	if text, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	deb := filepath.Join(out, "eddy_1.2.3_amd64.deb")
+	return filepath.Join(out, "eddy_1.2.3_"+arch+".deb")
+}
+
+// unpacked checks what a package says of itself and returns what is in it.
+func unpacked(t *testing.T, deb, arch string) (root string) {
+	t.Helper()
 	info, err := exec.Command("dpkg-deb", "--info", deb).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, info)
 	}
-	for _, want := range []string{"Package: eddy", "Version: 1.2.3", "Architecture: amd64", "conffiles", "postinst"} {
+	for _, want := range []string{" Package: eddy\n", " Version: 1.2.3\n", " Architecture: " + arch + "\n", "conffiles", "postinst"} {
 		if !strings.Contains(string(info), want) {
 			t.Errorf("no %q in\n%s", want, info)
 		}
@@ -56,14 +131,11 @@ func TestDebianPackage(t *testing.T) {
 	if !slices.Equal(files, want) {
 		t.Errorf("the package has\n%s", strings.Join(files, "\n"))
 	}
-	root := t.TempDir()
+	root = t.TempDir()
 	if text, err := exec.Command("dpkg-deb", "-x", deb, root).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	check := exec.Command(filepath.Join(root, "usr/bin/eddy"), "config", "check", "--config", filepath.Join(root, "etc/eddy/eddy.toml"))
-	if text, err := check.CombinedOutput(); err != nil {
-		t.Errorf("the file in the package: %v\n%s", err, text)
-	}
+	return root
 }
 
 // The command in the unit is one that eddy understands, and each line of the

@@ -190,7 +190,7 @@ func (f *FS) openRows(c *Config) (err error) {
 			err = ErrStateInRoot
 		}
 		if err != nil {
-			return fmt.Errorf("State %s, Root %s: %w", dir, c.Root, err)
+			return fmt.Errorf("state %s of %s: %w", dir, c.Root, err)
 		}
 		dir = filepath.Join(dir, "places")
 		if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -74,33 +74,34 @@ func (c *call) access() error {
 		return rpc.ErrGarbageArgs
 	}
 	f, err := c.resolve(args.Object)
-	if err == nil {
-		err = f.getattr(c, &c.attr)
-	}
 	var have vfs.Access
 	if err == nil {
-		want := vfs.Access(args.Access)
-		if f.ReadOnly {
-			want &^= vfs.AccessModify | vfs.AccessExtend | vfs.AccessDelete
-		}
-		if f.Caps.Access != nil {
-			have, err = f.Caps.Access.Access(&c.vfs, f.obj, want)
-			have &= want
-		} else {
-			have = f.Caps.DefaultAccess(&c.vfs.Cred, &c.attr, want)
-		}
+		have, err = c.allowed(f, vfs.Access(args.Access))
 	}
 	var res ACCESS3res
+	attr := c.left(f, err)
 	if res.Status, err = c.status(err); err != nil {
 		return err
 	}
-	if f.obj != nil {
-		res.Resok.ObjAttributes = postOp(f.Entry, &c.attr)
-		res.Resfail.ObjAttributes = res.Resok.ObjAttributes
-	}
+	res.Resok.ObjAttributes, res.Resfail.ObjAttributes = attr, attr
 	res.Resok.Access = uint32(have)
 	c.Reply(res.AppendXDR(c.Results(res.SizeXDR())))
 	return nil
+}
+
+// allowed is what of want the caller may do with f.
+func (c *call) allowed(f file, want vfs.Access) (have vfs.Access, err error) {
+	if f.ReadOnly {
+		want &^= vfs.AccessModify | vfs.AccessExtend | vfs.AccessDelete
+	}
+	if f.Caps.Access != nil {
+		have, err = f.Caps.Access.Access(&c.vfs, f.obj, want)
+		return have & want, err
+	}
+	if err := f.getattr(c, &c.seen); err != nil {
+		return 0, err
+	}
+	return f.Caps.DefaultAccess(&c.vfs.Cred, &c.seen, want), nil
 }
 
 // missing is what a call is answered that the backend has no method for:

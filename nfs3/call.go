@@ -22,6 +22,7 @@ type call struct {
 	caller export.Caller
 
 	attr, dirAttr vfs.Attr
+	seen          vfs.Attr // vfs.Call.Attr
 	set           vfs.SetAttr
 	guard         vfs.Time
 	stat          vfs.Statfs
@@ -45,6 +46,7 @@ func (s *Server) begin(rc *rpc.Call, p *rpc.Proc) *call {
 	c, _ := s.calls.Get().(*call)
 	if c == nil {
 		c = &call{srv: s}
+		c.vfs.Attr = &c.seen
 		c.pager.fill = c.pager.add
 	}
 	c.Call = rc
@@ -63,6 +65,7 @@ func (s *Server) begin(rc *rpc.Call, p *rpc.Proc) *call {
 	}
 	c.chg.Reset()
 	c.chg2.Reset()
+	c.seen.Mask = 0
 	c.readOnly, c.again, c.lost = p.ReadOnly, false, false
 	return c
 }
@@ -146,9 +149,9 @@ func (c *call) isLost(err error) bool {
 // postOp is f's attributes now, if there is an f and they are to be had after
 // the call came to err; a is scratch. With a failure they come only if that takes no
 // wait: the backend is not to start something, as a search for f, of which
-// nobody asks for the end.
+// nobody asks for the end. A call that comes again does not need them yet.
 func (c *call) postOp(f file, a *vfs.Attr, err error) PostOpAttr {
-	if f.obj == nil || c.isLost(err) {
+	if f.obj == nil || c.wouldBlock(err) || c.isLost(err) {
 		return PostOpAttr{}
 	}
 	c.vfs.MayWait = c.MayWait && err == nil
@@ -167,6 +170,15 @@ func (c *call) known(f file, a *vfs.Attr, err error) PostOpAttr {
 		return p
 	}
 	return c.postOp(f, a, err)
+}
+
+// left is postOp for an f whose attributes the backend may have left while it came
+// to err.
+func (c *call) left(f file, err error) PostOpAttr {
+	if err == nil || vfs.Cause(err) == vfs.ErrNotExist {
+		return c.known(f, &c.seen, err)
+	}
+	return c.postOp(f, &c.seen, err)
 }
 
 // wcc is what chg says about f. The attributes after are asked for if the

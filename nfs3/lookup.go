@@ -17,7 +17,7 @@ func (c *call) lookup() error {
 		found.obj, err = c.find(dir, args.What.Name)
 	}
 	var res LOOKUP3res
-	dirAttr := c.postOp(dir, &c.dirAttr, err)
+	dirAttr := c.left(dir, err)
 	if err == nil {
 		res.Resok.ObjAttributes = c.known(found, &c.attr, err)
 	}
@@ -50,32 +50,30 @@ func (c *call) readlink() error {
 		return rpc.ErrGarbageArgs
 	}
 	f, err := c.resolve(args.Symlink)
-	if err == nil {
-		err = f.getattr(c, &c.attr)
-	}
 	var text string
 	if err == nil {
 		text, err = c.linkText(f)
 	}
 	var res READLINK3res
+	attr := c.left(f, err)
 	if res.Status, err = c.status(err); err != nil {
 		return err
 	}
-	if f.obj != nil {
-		res.Resok.SymlinkAttributes = postOp(f.Entry, &c.attr)
-		res.Resfail.SymlinkAttributes = res.Resok.SymlinkAttributes
-	}
+	res.Resok.SymlinkAttributes, res.Resfail.SymlinkAttributes = attr, attr
 	res.Resok.Data = []byte(text)
 	c.Reply(res.AppendXDR(c.Results(res.SizeXDR())))
 	return nil
 }
 
-// linkText is the text of the symbolic link f, whose attributes are in c.attr.
+// linkText is the text of the symbolic link f.
 func (c *call) linkText(f file) (string, error) {
-	switch {
-	case c.attr.Type != vfs.TypeSymlink:
-		return "", vfs.ErrInvalid
-	case f.Caps.Readlink == nil:
+	if f.Caps.Readlink == nil {
+		if err := f.getattr(c, &c.seen); err != nil {
+			return "", err
+		}
+		if c.seen.Type != vfs.TypeSymlink {
+			return "", vfs.ErrInvalid
+		}
 		return "", vfs.ErrNotSupported
 	}
 	text, err := f.Caps.Readlink.Readlink(&c.vfs, f.obj)

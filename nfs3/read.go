@@ -31,7 +31,7 @@ func (c *call) read() error {
 		return c.comeAgain(n)
 	}
 	var res READ3res
-	attr := c.postOp(f, &c.attr, err)
+	attr := c.left(f, err)
 	if res.Status, err = c.status(err); err != nil {
 		d.release()
 		return err

@@ -19,6 +19,13 @@ type Call struct {
 	// kernel only, and memory that may vanish meanwhile does no harm: the
 	// connection ends instead.
 	KernelSends bool
+
+	// Attr, if not nil, has Mask 0, and Lookup, Read, ReadSegment, Readlink and
+	// Access may leave the attributes there that the object had which they were
+	// called for (Lookup: the directory), if they have come across them anyway.
+	// They were true at some time during the call, whatever the error. A backend
+	// around another one that shows other attributes passes a Call on without it.
+	Attr *Attr
 }
 
 // Cred is an identity: numeric user, group and further groups. Groups is owned

@@ -30,6 +30,7 @@ func (f *FS) Read(c *vfs.Call, o vfs.Object, p []byte, off uint64) (n int, eof b
 	if err := f.statFile(c, i, &st, vfs.PermRead); err != nil {
 		return 0, false, err
 	}
+	f.leave(c, i, &st)
 	if off >= st.Size {
 		return 0, true, nil
 	}

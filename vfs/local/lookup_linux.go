@@ -22,6 +22,7 @@ func (f *FS) lookup(c *vfs.Call, dir *inode, name string, attr *vfs.Attr) (*inod
 	if err := f.statDir(c, dir, &st, vfs.PermExec); err != nil {
 		return nil, err
 	}
+	f.leave(c, dir, &st)
 	if name == "." || name == ".." && dir == f.root {
 		if attr != nil {
 			f.fill(attr, dir, &st)
@@ -58,6 +59,13 @@ func (f *FS) statDir(c *vfs.Call, dir *inode, st *unix.Statx_t, want vfs.Perm) e
 		return err
 	}
 	return f.check(c, dir, st, want)
+}
+
+// leave leaves the attributes of what the call is about for who has asked for it.
+func (f *FS) leave(c *vfs.Call, i *inode, st *unix.Statx_t) {
+	if c.Attr != nil {
+		f.fill(c.Attr, i, st)
+	}
 }
 
 // up finds the parent of the directory that fd is open for.
@@ -152,14 +160,15 @@ func (f *FS) child(c *vfs.Call, dir *inode, name string) (*inode, error) {
 func (f *FS) Readlink(c *vfs.Call, o vfs.Object) (string, error) {
 	i := o.(*inode)
 	var st unix.Statx_t
+	if i.typ == vfs.TypeSymlink && !c.MayWait {
+		return "", vfs.ErrWouldBlock
+	}
 	if err := f.stat(c, i, &st); err != nil {
 		return "", err
 	}
+	f.leave(c, i, &st)
 	if i.typ != vfs.TypeSymlink {
 		return "", vfs.ErrInvalid
-	}
-	if !c.MayWait {
-		return "", vfs.ErrWouldBlock
 	}
 	h, err := f.hold(c, i, gradePath)
 	if err != nil {

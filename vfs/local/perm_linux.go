@@ -173,6 +173,7 @@ func (f *FS) Access(c *vfs.Call, o vfs.Object, want vfs.Access) (vfs.Access, err
 	if err := f.stat(c, i, &st); err != nil {
 		return 0, err
 	}
+	f.leave(c, i, &st)
 	perm, err := f.allowed(c, i, &st, vfs.PermRead|vfs.PermWrite|vfs.PermExec)
 	if err != nil {
 		return 0, err

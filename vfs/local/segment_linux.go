@@ -39,6 +39,7 @@ func (f *FS) ReadSegment(c *vfs.Call, o vfs.Object, off uint64, n int) (s bufpoo
 	if err := f.statFile(c, i, &st, vfs.PermRead); err != nil {
 		return s, false, err
 	}
+	f.leave(c, i, &st)
 	if off >= st.Size || st.Size > maxMapped || !f.seesResidency(&st) {
 		return s, false, vfs.ErrNotSupported
 	}

@@ -36,6 +36,7 @@ type (
 	follows      struct{ *memfs.FS }
 	oneTooMany   struct{ *memfs.FS }
 	waitsForever struct{ *memfs.FS }
+	leavesOther  struct{ *memfs.FS }
 	replacesAny  struct{ *memfs.FS }
 )
 
@@ -182,6 +183,15 @@ func (f oneTooMany) Getattr(c *vfs.Call, o vfs.Object, want vfs.AttrMask, a *vfs
 	return err
 }
 
+// Lookup leaves the attributes of what it has found, not of the directory.
+func (f leavesOther) Lookup(c *vfs.Call, dir vfs.Object, name string, attr *vfs.Attr) (vfs.Object, error) {
+	o, err := f.FS.Lookup(c, dir, name, attr)
+	if err == nil && c.Attr != nil {
+		return o, f.FS.Getattr(c, o, vfs.AttrBasic, c.Attr)
+	}
+	return o, err
+}
+
 func (f waitsForever) Getattr(*vfs.Call, vfs.Object, vfs.AttrMask, *vfs.Attr) error {
 	return vfs.ErrWouldBlock
 }
@@ -216,6 +226,7 @@ var broken = []struct {
 	{"follows", "Lookup/LinkNotFollowed", func(fs *memfs.FS) vfs.FS { return follows{fs} }},
 	{"oneTooMany", "Mkdir/New", func(fs *memfs.FS) vfs.FS { return oneTooMany{fs} }},
 	{"waitsForever", "Getattr/Root", func(fs *memfs.FS) vfs.FS { return waitsForever{fs} }},
+	{"leavesOther", "Getattr/Left", func(fs *memfs.FS) vfs.FS { return leavesOther{fs} }},
 	{"replacesAny", "Rename/ToItself", func(fs *memfs.FS) vfs.FS { return replacesAny{fs} }},
 	{"replacesAny", "Random/Namespace", func(fs *memfs.FS) vfs.FS { return replacesAny{fs} }},
 }

@@ -2,6 +2,7 @@ package vfstest
 
 import (
 	"bytes"
+	"fmt"
 	"io/fs"
 	"math"
 	"strings"
@@ -110,6 +111,52 @@ var getattrCases = []testCase{
 			ids[a.FileID] = p
 			f.checkAttr(p, a)
 			f.sameAttr(p+" twice", a, f.mustGetattr(o))
+		})
+	})},
+	{"Left", sample, sampled(func(f *fixture) {
+		f.each(func(p string, _ *fstest.MapFile, o vfs.Object) {
+			buf := alignedPages(1 << 16)
+			for name, call := range map[string]func(c *vfs.Call) error{
+				"Lookup":     func(c *vfs.Call) error { _, err := f.fs.Lookup(c, o, "leaf", nil); return err },
+				"Lookup ..":  func(c *vfs.Call) error { _, err := f.fs.Lookup(c, o, "..", nil); return err },
+				"not Lookup": func(c *vfs.Call) error { _, err := f.fs.Lookup(c, o, "nothing", nil); return err },
+				"Read":       func(c *vfs.Call) error { _, _, err := f.fs.Read(c, o, buf, 1); return err },
+				"ReadSegment": func(c *vfs.Call) error {
+					if f.caps.Segment == nil {
+						return nil
+					}
+					c.KernelSends = true
+					s, _, err := f.caps.Segment.ReadSegment(c, o, 0, len(buf))
+					if err == nil && s.Owner != nil {
+						s.Owner.Release()
+					}
+					return err
+				},
+				"Readlink": func(c *vfs.Call) error {
+					if f.caps.Readlink == nil {
+						return nil
+					}
+					_, err := f.caps.Readlink.Readlink(c, o)
+					return err
+				},
+				"Access": func(c *vfs.Call) error {
+					if f.caps.Access == nil {
+						return nil
+					}
+					_, err := f.caps.Access.Access(c, o, vfs.AccessRead)
+					return err
+				},
+			} {
+				var left vfs.Attr
+				err := f.try(func(c *vfs.Call) error {
+					c.Attr, left.Mask = &left, 0
+					return call(c)
+				})
+				if left.Mask != 0 {
+					f.checkAttr(name+" of "+p, left)
+					f.sameAttr(fmt.Sprintf("%s of %s, which was %v, and Getattr", name, p, err), left, f.mustGetattr(o))
+				}
+			}
 		})
 	})},
 }

@@ -81,7 +81,7 @@ func steps(long bool) []step {
 }
 
 var e2ePrograms = []string{"ip", "nfs-ls", "showmount", "rpcbind", "tcpdump", "tshark", "qemu-system-x86_64", "busybox", "modprobe", "zstd", "xz", "chromium",
-	"mkfs.btrfs", "mkfs.ext4", "mkfs.xfs", "mount", "setquota", "git", "make", "gcc", "tcc"}
+	"mkfs.btrfs", "mkfs.ext4", "mkfs.xfs", "mount", "git", "make", "gcc", "tcc"}
 
 // debian names the package of each program that a step may need. .ci/run
 // installs them.
@@ -102,7 +102,6 @@ var debian = map[string]string{
 	"qemu-mipsel":        "qemu-user",
 	"qemu-system-x86_64": "qemu-system-x86",
 	"rpcbind":            "rpcbind",
-	"setquota":           "quota",
 	"showmount":          "nfs-common",
 	"tcc":                "tcc",
 	"tcpdump":            "tcpdump",

@@ -1,6 +1,7 @@
 package inguest
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -47,7 +48,12 @@ func run(t *testing.T, k *kernelclient.Kernel, deed string, c kernelclient.Confi
 	c.Files["/deeds"] = self
 	c.Kernel, c.Net = k, kernelclient.User()
 	c.Script = script + "\n" + inGuest + "=1 /deeds -test.v -test.run=" + deed
+	var console bytes.Buffer
+	c.Console = &console
 	guest.Run(t, c, nil)
+	if !bytes.Contains(console.Bytes(), []byte("--- PASS: "+deed+" (")) {
+		t.Errorf("the guest did not run %s", deed)
+	}
 }
 
 // build builds eddy with cgo or without.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"eddy.example/internal/e2e/guest"
 	"eddy.example/internal/kernelclient"
@@ -23,13 +24,13 @@ func TestQuota(t *testing.T) {
 	eddy := build(t, "0")
 	guest.Each(t, func(t *testing.T, k *kernelclient.Kernel) {
 		files := map[string]string{static: eddy}
-		for _, p := range []string{"mkfs.ext4", "mkfs.xfs", "mount", "umount", "setquota"} {
+		for _, p := range []string{"mkfs.ext4", "mkfs.xfs", "mount", "umount"} {
 			files["/usr/bin/"+p] = find(t, p)
 		}
 		run(t, k, "Quota", kernelclient.Config{
 			Files:   files,
 			Modules: []string{"loop", "xfs", "quota_v2"},
-		}, "modprobe -a loop xfs quota_v2\nln -s /proc/mounts /etc/mtab")
+		}, "modprobe -a loop xfs quota_v2")
 	})
 }
 
@@ -37,7 +38,7 @@ func TestQuota(t *testing.T) {
 const (
 	user1, user2 = 1001, 1002
 
-	hard   = 8 << 20 // bytes
+	hard   = 4 << 20 // bytes
 	inodes = 12
 )
 
@@ -77,15 +78,29 @@ func (q *quotas) run(do func(*quotas)) func(*testing.T) {
 		q.t = t
 		q.limit(hard, inodes)
 		do(q)
+		if !t.Failed() {
+			q.until(0)
+		}
 	}
 }
 
 // limit sets what user1 may have.
 func (q *quotas) limit(bytes, inodes int) {
 	q.t.Helper()
-	cmd := exec.Command("setquota", "-u", fmt.Sprint(user1), "0", fmt.Sprint(bytes>>10), "0", fmt.Sprint(inodes), q.dir)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		q.t.Fatalf("setquota: %v: %s", err, out)
+	q.ok(quotactl(setQuota, q.dir, user1, &dqblk{BHardLimit: uint64(bytes) >> 10, IHardLimit: uint64(inodes), Valid: qifLimits}))
+}
+
+// until waits until user1 has so many inodes: XFS gives back what was removed in
+// its own time.
+func (q *quotas) until(inodes int) {
+	q.t.Helper()
+	for {
+		var d dqblk
+		q.ok(quotactl(getQuota, q.dir, user1, &d))
+		if d.CurInodes == uint64(inodes) {
+			return
+		}
+		time.Sleep(time.Millisecond)
 	}
 }
 
@@ -174,6 +189,7 @@ func (q *quotas) blocks() {
 	q.has("file", data[:n])
 	// and when the user has made room.
 	q.ok(drop(c.Remove(ctx, top, "file")))
+	q.until(0)
 	fh = q.create(c, top, "file")
 	if n := q.fill(c, fh, data[:hard], 0, nfs3.FILE_SYNC); n != hard {
 		q.t.Errorf("%d bytes could be written after the file was removed", n)
@@ -231,6 +247,7 @@ func (q *quotas) inodes() {
 		q.is(nfs3.NFS3_OK, what+" of root", make(r, topR, what+"R"))
 	}
 	q.ok(drop(c.Remove(ctx, top, made[0])))
+	q.until(inodes - 1)
 	q.is(nfs3.NFS3_OK, "CREATE after a REMOVE", makes["CREATE"](c, top, made[0]))
 	q.is(nfs3.NFS3ERR_DQUOT, "one more", makes["MKDIR"](c, top, "dir"))
 	q.limit(hard, inodes+1)
@@ -263,6 +280,9 @@ func (q *quotas) kernelClient() {
 	q.ok(write(user1, hard>>21))
 	q.ok(write(user2, 2*hard>>20))
 	q.ok(write(0, 2*hard>>20))
+	for _, uid := range []uint32{user1, user2, 0} {
+		q.ok(os.Remove(fmt.Sprint("/mnt/nfs/by", uid)))
+	}
 }
 
 // pattern is n bytes that are not the same everywhere.

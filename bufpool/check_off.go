@@ -9,6 +9,7 @@ type (
 )
 
 func (poolCheck) owner()       {}
+func (poolCheck) adopt()       {}
 func (poolCheck) leaks([]*Run) {}
 
 func (runCheck) lend([]byte)   {}

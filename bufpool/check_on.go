@@ -23,6 +23,9 @@ func (c *poolCheck) owner() {
 	}
 }
 
+// adopt forgets the owner.
+func (c *poolCheck) adopt() { c.goroutine = "" }
+
 // goroutine is the number of the calling goroutine, which Go tells only in a
 // stack trace: "goroutine 7 [running]:".
 func goroutine() string {

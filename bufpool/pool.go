@@ -65,6 +65,10 @@ func New(c Config) *Pool {
 	return p
 }
 
+// Adopt makes the calling goroutine the owner. The one before does nothing more
+// with the pool, and the caller knows what it has done.
+func (p *Pool) Adopt() { p.check.adopt() }
+
 // Close gives everything back and returns the last account. The owner has
 // stopped by then and every reference is released or given up. Runs that were
 // given up stay mapped. So does a run that is still out; it shows as Lent,

@@ -91,6 +91,7 @@ var families = []family{
 	value(counter, "eddy_connections_accepted_total", "Connections that were accepted.", func(st *eddy.Status) int64 { return st.Stats.Transport.Accepted }),
 	value(counter, "eddy_connections_refused_total", "Connections that were one too many.", func(st *eddy.Status) int64 { return st.Stats.Transport.Refused }),
 	value(counter, "eddy_connections_given_up_total", "Connections with zero-copy sends whose end was never heard of.", func(st *eddy.Status) int64 { return st.Stats.Transport.GivenUp }),
+	value(counter, "eddy_workers_replaced_total", "Times that a call kept an event loop for so long that another goroutine went on with it.", func(st *eddy.Status) int64 { return st.Stats.Transport.Replaced }),
 	value(counter, "eddy_connection_timeouts_total", "Connections whose peer was too slow.", func(st *eddy.Status) int64 { return st.Stats.Transport.Timeouts }),
 
 	byName(gauge, "eddy_calls", "Calls in progress: all, running off the event loops, queued for that.", "state", func(st *eddy.Status) map[string]int64 {

@@ -105,6 +105,9 @@ func (c *call) resolveToChange(fh NFSFh3) (file, error) {
 // gathered: if those of a call that changes nothing and went well were not to be
 // had without waiting, it is worth while to come again.
 func (c *call) status(err error) (NFSStat3, error) {
+	if errors.Is(err, vfs.ErrBrief) {
+		return 0, rpc.ErrBrief
+	}
 	if c.wouldBlock(err) || err == nil && c.again && c.readOnly {
 		return 0, rpc.ErrWouldBlock
 	}

@@ -64,6 +64,7 @@ type step uint8
 
 const (
 	stepServe  step = iota // run it, there may be pages now
+	stepWait               // let it wait
 	stepLend               // lend pages and let it wait again
 	stepSend               // send the reply
 	stepReplay             // send the reply that lies in entry

@@ -19,7 +19,9 @@ import (
 //	             |  ^                                    ^          ^
 //	   no pages: Wait, Resume                            |          |
 //	             |                                       |          |
-//	             +--> waiters.add -> serveWaiting -------+- Post, Resume
+//	             +--> brief: Brief ----------------------+- Resume
+//	             |      | another one keeps the worker   |
+//	             +------+-> waiters.add -> serveWaiting -+- Post, Resume
 //	                      ^                  |
 //	                      +--- lend <--------+ no pages: Post, Resume
 
@@ -140,6 +142,11 @@ func (s *Server) attempt(c *Call) {
 		return
 	}
 	c.MayWait = true
+	if errors.Is(err, ErrBrief) {
+		if c.step = stepWait; c.rec.Brief() {
+			return
+		}
+	}
 	s.wait(c)
 }
 
@@ -152,6 +159,16 @@ func (s *Server) wait(c *Call) {
 // serveWaiting runs a call on a waiting goroutine and sends it back to its
 // worker.
 func (s *Server) serveWaiting(c *Call) {
+	defer c.rec.Post()
+	s.runWaiting(c)
+}
+
+// Brief implements [xprt.BriefHandler].
+func (s *Server) Brief(r *xprt.Record) { s.runWaiting(r.Attachment.(*Call)) }
+
+// runWaiting runs a call that may block, and leaves what is to be done next in
+// c.step.
+func (s *Server) runWaiting(c *Call) {
 	s.flights.note(c, CallRunning)
 	c.want = 0
 	returned := false
@@ -161,7 +178,6 @@ func (s *Server) serveWaiting(c *Call) {
 			// is to use any more, and ended both.
 			s.conclude(c, errGoexit)
 			c.step = stepSend
-			c.rec.Post()
 		}
 	}()
 	var err error
@@ -179,7 +195,6 @@ func (s *Server) serveWaiting(c *Call) {
 		s.conclude(c, err)
 		c.step = stepSend
 	}
-	c.rec.Post()
 }
 
 // Resume implements [xprt.Handler].
@@ -188,6 +203,8 @@ func (s *Server) Resume(r *xprt.Record) {
 	switch c.step {
 	case stepServe:
 		s.attempt(c)
+	case stepWait:
+		s.wait(c)
 	case stepLend:
 		if c.lend(c.want) {
 			s.wait(c)

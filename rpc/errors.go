@@ -9,6 +9,11 @@ import (
 // to wait while Call.MayWait is false, or when [Call.Pages] returned it.
 var ErrWouldBlock = errors.New("rpc: would block")
 
+// ErrBrief is an ErrWouldBlock of a call that will as a rule be done at once
+// when it may block, although that is not certain: it runs on the event loop,
+// which goes on elsewhere if it does block.
+var ErrBrief = fmt.Errorf("%w, if only for a moment", ErrWouldBlock)
+
 // ErrDrop is what Serve returns for a call that is not to be answered.
 var ErrDrop = errors.New("rpc: call dropped")
 

@@ -23,7 +23,9 @@
 // Every method gets a [Call]: who asks, whether the method may wait, and a context that
 // ends with the connection. A backend that would have to wait while
 // Call.MayWait is false changes nothing and returns [ErrWouldBlock]; the
-// same call comes again, with MayWait, on a goroutine of its own. A backend
+// same call comes again, with MayWait, on a goroutine of its own; or, after
+// [ErrBrief], on the event loop's, which goes on elsewhere if that takes long.
+// A backend
 // that does not declare [Waiter] is only ever called with MayWait.
 //
 // # Memory

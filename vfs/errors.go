@@ -1,10 +1,18 @@
 package vfs
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
 // ErrWouldBlock is returned, with nothing changed, by a method that would
 // have to wait while Call.MayWait is false.
 var ErrWouldBlock = errors.New("vfs: would block")
+
+// ErrBrief is an ErrWouldBlock of a method that will as a rule be done at once
+// when it may wait: it fills memory of the kernel's, or waits for a lock that
+// nobody holds for long. It is not worth another goroutine.
+var ErrBrief = fmt.Errorf("%w, if only for a moment", ErrWouldBlock)
 
 // Errors a backend answers with, alone or wrapped; the protocol layers match them
 // with errors.Is and send the status named. The fs.ErrX values of io/fs and

@@ -55,6 +55,7 @@ const (
 	recordFree  recordState = iota
 	recordHeld              // by the handler
 	recordWaits             // in a queue for Resume
+	recordBrief             // in the queue for Brief, or there
 )
 
 // lack is why Lend returned nil.

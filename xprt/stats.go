@@ -26,6 +26,7 @@ type Stats struct {
 	DatagramsLost int64           `json:"datagrams_lost"` // replies that were too long or found no space
 	GivenUp       int64           `json:"given_up"`       // connections with zero-copy sends whose end was never heard of
 	Timeouts      int64           `json:"timeouts"`       // connections ended for that
+	Replaced      int64           `json:"replaced"`       // workers' goroutines that brief work has kept for long
 	SystemCalls   SystemCalls     `json:"system_calls"`
 	Pools         []bufpool.Stats `json:"pools"` // of each worker
 }
@@ -55,7 +56,7 @@ type SystemCalls struct {
 type counters struct {
 	calls, records, received, sent, copied          atomic.Int64
 	sendCopy, sendZero, zeroCopied, noBuffers, file atomic.Int64
-	lost, givenUp, timeouts                         atomic.Int64
+	lost, givenUp, timeouts, replaced               atomic.Int64
 
 	sysReceive, sysSend, sysSendFile, sysAvailable atomic.Int64
 	sysLowWater, sysErrorQueue, sysPoll, sysWake   atomic.Int64
@@ -79,6 +80,7 @@ func (n *counters) addTo(s *Stats) {
 	s.DatagramsLost += n.lost.Load()
 	s.GivenUp += n.givenUp.Load()
 	s.Timeouts += n.timeouts.Load()
+	s.Replaced += n.replaced.Load()
 	s.Sends.Copy += n.sendCopy.Load()
 	s.Sends.ZeroCopy += n.sendZero.Load()
 	s.Sends.ZeroCopyCopied += n.zeroCopied.Load()

@@ -110,6 +110,10 @@ func (c *Config) setDefaults() {
 type Transport struct {
 	cfg     Config
 	handler Handler
+	brief   BriefHandler   // the handler, if it is one
+	running sync.WaitGroup // workers' goroutines
+	watched atomic.Bool    // somebody looks after brief work
+	watch   chan struct{}  // asks for that
 	workers []*worker
 	next    atomic.Uint32 // worker to begin the search for the least loaded with
 
@@ -145,8 +149,10 @@ func New(c Config, h Handler) *Transport {
 		staged:    budget{limit: int64(max(c.RecvBudget/4, stageSize))},
 		done:      make(chan struct{}),
 		closeCh:   make(chan struct{}),
+		watch:     make(chan struct{}, 1),
 		listeners: make(map[net.Listener]struct{}),
 	}
+	t.brief, _ = h.(BriefHandler)
 	t.ctx, t.cancel = context.WithCancel(context.Background())
 	for id := range c.Workers {
 		w, err := newWorker(t, id)
@@ -156,17 +162,21 @@ func New(c Config, h Handler) *Transport {
 		}
 		t.workers = append(t.workers, w)
 	}
-	var running sync.WaitGroup
 	for _, w := range t.workers {
-		running.Go(w.run)
+		t.running.Go(w.run)
 	}
 	stopped := make(chan struct{})
 	go func() {
-		running.Wait()
+		t.running.Wait()
 		close(stopped)
 	}()
+	var helpers sync.WaitGroup
+	helpers.Go(func() { t.tick(stopped) })
+	if t.brief != nil {
+		helpers.Go(func() { t.watchWorkers(stopped) })
+	}
 	go func() {
-		t.tick(stopped)
+		helpers.Wait()
 		close(t.done)
 	}()
 	if t.failed != nil {

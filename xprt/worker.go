@@ -40,6 +40,8 @@ type worker struct {
 	touched []*Conn    // to be settled
 	starved recordList // waiting for pages
 	lenders []*Record  // with pages
+	briefs  recordList // with brief work
+	astray  int        // goroutines that were the worker, and are kept by brief work
 
 	datagram []byte // where replies to datagrams are written
 	sys      syscalls
@@ -55,9 +57,10 @@ type worker struct {
 	roomMade atomic.Bool // the pool may have pages again
 	owing    atomic.Bool // peers have something to take, or records wait for pages: tick me soon
 	load     atomic.Int64
-	foreign  atomic.Int64 // bytes of backends' memory that are queued
-	ticked   atomic.Int64 // now, in Unix ns
-	longest  atomic.Int64 // since when a peer has taken nothing, in Unix ns; or 0
+	foreign  atomic.Int64  // bytes of backends' memory that are queued
+	ticked   atomic.Int64  // now, in Unix ns
+	brief    atomic.Uint64 // counts the beginnings and ends of brief work: odd within
+	longest  atomic.Int64  // since when a peer has taken nothing, in Unix ns; or 0
 	counters counters
 }
 
@@ -81,6 +84,7 @@ type eventKind uint8
 const (
 	evOpen       eventKind = iota // conn is new
 	evRecord                      // rec comes back
+	evStray                       // rec comes back, with a goroutine that was the worker
 	evGrant                       // conn got n bytes of budget
 	evRead                        // conn's reader has received n bytes, or err
 	evWrote                       // conn's writer has sent n bytes, or err
@@ -128,18 +132,26 @@ func (w *worker) hasNews() bool { return w.pending.Load() || w.roomMade.Load() }
 
 // busy reports whether the worker has something to do before it waits.
 func (w *worker) busy() bool {
-	return len(w.ready) > 0 || len(w.touched) > 0 || w.hasNews()
+	return len(w.ready) > 0 || len(w.touched) > 0 || !w.briefs.empty() || w.hasNews()
 }
 
 // run is the worker's goroutine.
 func (w *worker) run() {
 	w.pool.Tick(w.now) // from here on it counts the time without demand
+	w.loop()
+}
+
+// loop is the worker's work, until that is over or another goroutine's.
+func (w *worker) loop() {
 	for !w.over() {
 		w.poll.wait(!w.busy())
 		w.takeEvents()
 		w.turns()
 		w.feed()
 		w.settle()
+		if !w.runBriefs() {
+			return
+		}
 	}
 	w.poll.close()
 	w.pool.Close()
@@ -173,6 +185,8 @@ func (w *worker) handle(e *event) {
 		w.add(c)
 	case evRecord:
 		w.resume(e.rec)
+	case evStray:
+		w.strayed(e.rec)
 	case evGrant:
 		if c.dead {
 			e.budget.release(e.n)

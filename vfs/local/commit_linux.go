@@ -11,6 +11,15 @@ import (
 	"eddy.example/vfs"
 )
 
+// later is what a change that may not wait is told: it is brief unless it has to
+// be on stable storage when it is answered.
+func (f *FS) later() error {
+	if f.async.Load() {
+		return vfs.ErrBrief
+	}
+	return vfs.ErrWouldBlock
+}
+
 // commits is a group commit: of one file's data, or of the names of one file
 // system. Who comes while a sync is under way, which may have missed what he
 // did, waits for the next, and one of those who wait makes it for all of them.

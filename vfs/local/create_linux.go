@@ -37,7 +37,7 @@ type making struct {
 // a nil error the caller ends it with stop.
 func (m *making) start(s *vfs.SetAttr, chg *vfs.Change) error {
 	if !m.c.MayWait {
-		return vfs.ErrWouldBlock
+		return m.later()
 	}
 	if !m.dir.isDir() {
 		return vfs.ErrNotDir

@@ -67,12 +67,12 @@ type acting struct {
 // as gives the thread the caller's identity until done is called, by the same
 // goroutine. keep are capabilities that stay.
 func (s *server) as(c *vfs.Call, keep uint32) acting {
-	if !s.clients {
+	cred := &c.Cred
+	if !s.clients || cred.UID == 0 && s.cred.UID == 0 && cred.GID == s.cred.GID {
 		return acting{}
 	}
 	runtime.LockOSThread()
 	a := acting{server: s}
-	cred := &c.Cred
 	if cred.UID != 0 {
 		a.limited = true
 		if !slices.Equal(cred.Groups, s.cred.Groups) {

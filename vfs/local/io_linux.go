@@ -94,6 +94,8 @@ func (f *FS) Write(c *vfs.Call, o vfs.Object, data []byte, off uint64, how vfs.S
 	i := o.(*inode)
 	v = f.currentVerifier()
 	switch {
+	case !c.MayWait && how == vfs.Unstable:
+		return 0, 0, v, vfs.ErrBrief
 	case !c.MayWait:
 		return 0, 0, v, vfs.ErrWouldBlock
 	case i.isDir():

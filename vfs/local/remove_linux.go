@@ -109,7 +109,7 @@ func (f *FS) remove(c *vfs.Call, dir *inode, name string, flags int, dirChg *vfs
 // Rename renames, in one step with the removal of what has the new name.
 func (f *FS) Rename(c *vfs.Call, from vfs.Object, fromName string, to vfs.Object, toName string, fromChg, toChg *vfs.Change) error {
 	if !c.MayWait {
-		return vfs.ErrWouldBlock
+		return f.later()
 	}
 	a := making{FS: f, c: c, dir: from.(*inode), name: fromName}
 	b := making{FS: f, c: c, dir: to.(*inode), name: toName}

@@ -16,7 +16,7 @@ const settable = vfs.AttrMode | vfs.AttrUID | vfs.AttrGID | vfs.AttrSize
 // is changed.
 func (f *FS) Setattr(c *vfs.Call, o vfs.Object, s *vfs.SetAttr, guard *vfs.Time, chg *vfs.Change) error {
 	if !c.MayWait {
-		return vfs.ErrWouldBlock
+		return f.later()
 	}
 	i := o.(*inode)
 	i.mu.Lock()

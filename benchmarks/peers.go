@@ -30,19 +30,19 @@ func peersTrials(all bool) (trials []trial) {
 	}
 	if !all {
 		// For the memory that many clients cost.
-		trials = append(trials, operation{load.Read, 1 << 20, 2}.trial(manyConns, spec{server: subject, mode: modePages}, spec{server: "ganesha"}))
+		trials = append(trials, operation{load.Read, 1 << 20, 2}.trial(manyConns, spec{server: "ganesha"}, spec{server: subject, mode: modePages}))
 	}
 	// Latency where nothing is shared.
 	trials = append(trials, operation{load.Getattr, 0, 1}.trial(1, peersOf(load.Getattr)...))
 	for _, o := range operations {
-		t := o.trial(defaultConns, spec{server: subject, mode: modePages}, spec{server: "ganesha"}, spec{server: "go-nfs"})
+		t := o.trial(defaultConns, spec{server: "ganesha"}, spec{server: "go-nfs"}, spec{server: subject, mode: modePages})
 		t.user = true
 		trials = append(trials, t)
 	}
 	return trials
 }
 
-// peersOf are those who take part in an operation, the subject first.
+// peersOf are those who take part in an operation.
 func peersOf(op load.Op) []spec {
 	peers := []spec{{server: "ganesha"}, {server: "go-nfs"}}
 	switch op {

@@ -1,106 +1,157 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"image/color"
 	"io"
+	"math"
 	"slices"
+	"strconv"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// colours of the series, in their order; they can be told apart by those who
-// do not see all.
+// colours are of the series in their order.
 var colours = []color.Color{
-	color.RGBA{0, 114, 178, 255}, color.RGBA{230, 159, 0, 255}, color.RGBA{0, 158, 115, 255},
-	color.RGBA{204, 121, 167, 255}, color.RGBA{86, 180, 233, 255}, color.RGBA{213, 94, 0, 255},
-	color.RGBA{240, 228, 66, 255}, color.RGBA{110, 110, 110, 255},
+	color.RGBA{110, 110, 110, 255}, color.RGBA{190, 190, 190, 255}, color.RGBA{0, 114, 178, 255},
+	color.RGBA{240, 200, 60, 255}, color.RGBA{86, 180, 233, 255}, color.RGBA{225, 170, 40, 255},
+	color.RGBA{0, 158, 115, 255}, color.RGBA{213, 94, 0, 255}, color.RGBA{204, 121, 167, 255},
 }
 
-// chart is bars in groups: a bar of each series for each label.
+// The picture's measures, in points.
+const (
+	barHeight   = 6.0
+	groupGap    = 6.0
+	panelWidth  = 460.0
+	legendWidth = 110.0
+	margins     = 60.0 // title and axis
+)
+
+// bar is a row in the picture, y from the top in points.
+type bar struct {
+	y      float64
+	value  float64
+	series int
+}
+
+// chart is bars in groups, one for each trial. They are multiples of what the
+// first row of the group has, on a logarithmic axis.
 type chart struct {
-	labels, series []string
-	rows           map[[2]string]*row
+	series []string
+	bars   []bar
+	groups []plot.Tick
+	height float64
 }
 
-func (r *report) chart() *chart {
-	c := &chart{rows: make(map[[2]string]*row)}
-	for i := range r.Rows {
-		m := &r.Rows[i]
-		label, series := m.label(), m.series()
-		if !slices.Contains(c.labels, label) {
-			c.labels = append(c.labels, label)
+func newChart(rows []row, value func(*row) number) *chart {
+	c := new(chart)
+	var label string
+	var base number
+	var top float64
+	for i := range rows {
+		m := &rows[i]
+		if m.label() != label {
+			c.height += groupGap
+			label, base, top = m.label(), value(m), c.height
+			c.groups = append(c.groups, plot.Tick{Label: label})
 		}
+		series := m.series()
 		if !slices.Contains(c.series, series) {
 			c.series = append(c.series, series)
 		}
-		c.rows[[2]string{label, series}] = m
+		if v := value(m) / base; v.known() && v > 0 {
+			c.bars = append(c.bars, bar{c.height, float64(v), slices.Index(c.series, series)})
+		}
+		c.height += barHeight
+		c.groups[len(c.groups)-1].Value = -(top + c.height) / 2
 	}
 	return c
 }
 
-// writePlot writes a picture of throughput and processor time, as SVG. Both are
-// relative to the first server of each trial.
-func (r *report) writePlot(w io.Writer) error {
-	c := r.chart()
-	height := vg.Points(100 + float64(len(c.rows)*7+len(c.labels)*8))
-	canvas := vgsvg.New(vg.Points(1100), height)
-	panels := []struct {
-		title string
-		value func(*row) number
-	}{
-		{"throughput", func(m *row) number { return m.OpsPerSec }},
-		{"server CPU per operation", func(m *row) number { return m.CPUPerOpMicro }},
+// colour is the colour of a series; they come again if there are too many.
+func colour(series int) color.Color { return colours[series%len(colours)] }
+
+// Plot draws the bars: from 1, to the right what is more.
+func (c *chart) Plot(canvas draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&canvas)
+	for _, b := range c.bars {
+		canvas.FillPolygon(colour(b.series), []vg.Point{
+			{X: x(1), Y: y(-b.y)}, {X: x(b.value), Y: y(-b.y)},
+			{X: x(b.value), Y: y(-b.y - barHeight + 1)}, {X: x(1), Y: y(-b.y - barHeight + 1)},
+		})
 	}
-	tiles := draw.Tiles{Rows: 1, Cols: len(panels), PadX: vg.Points(10), PadTop: vg.Points(10), PadBottom: vg.Points(10), PadLeft: vg.Points(10), PadRight: vg.Points(10)}
-	all := draw.New(canvas)
-	for i, p := range panels {
-		pl, err := c.plot(p.title, p.value, i == 0)
-		if err != nil {
-			return err
-		}
-		pl.Draw(tiles.At(all, i, 0))
-	}
-	_, err := canvas.WriteTo(w)
-	return err
+	line := draw.LineStyle{Color: color.Black, Width: vg.Points(0.5)}
+	canvas.StrokeLine2(line, x(1), canvas.Min.Y, x(1), canvas.Max.Y)
 }
 
-// plot draws one measurement, as multiples of what the first series of each label has.
-func (c *chart) plot(title string, value func(*row) number, legend bool) (*plot.Plot, error) {
+// panel is the plot of a chart.
+func (c *chart) panel(title string) *plot.Plot {
 	p := plot.New()
-	p.Title.Text = title + fmt.Sprintf(", %s = 1", c.series[0])
-	p.X.Min = 0
-	p.Legend.Top = true
-	width := vg.Points(6)
-	// The first label and series at the top.
-	for i, series := range slices.Backward(c.series) {
-		values := make(plotter.Values, len(c.labels))
-		for j, label := range c.labels {
-			if m, base := c.rows[[2]string{label, series}], c.rows[[2]string{label, c.series[0]}]; m != nil && base != nil {
-				if v := value(m) / value(base); v.known() {
-					values[len(c.labels)-1-j] = float64(v)
-				}
-			}
-		}
-		bars, err := plotter.NewBarChart(values, width)
-		if err != nil {
-			return nil, err
-		}
-		bars.Horizontal = true
-		bars.LineStyle.Width = 0
-		bars.Color = colours[i%len(colours)]
-		bars.Offset = width * vg.Length(float64(len(c.series)-1)/2-float64(i))
-		p.Add(bars)
-		if legend {
-			p.Legend.Add(series, bars)
+	p.Title.Text = title
+	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, c.ticks()
+	p.X.Min, p.X.Max = 0.5, 2
+	for _, b := range c.bars {
+		p.X.Min, p.X.Max = min(p.X.Min, b.value/1.1), max(p.X.Max, b.value*1.1)
+	}
+	p.Y.Min, p.Y.Max = -c.height, 0
+	p.Y.Tick.Marker, p.Y.Tick.Length, p.Y.LineStyle.Width = plot.ConstantTicks(c.groups), 0, 0
+	p.Add(c)
+	return p
+}
+
+// ticks are 1, 2 and 5 with any power of ten.
+func (c *chart) ticks() plot.ConstantTicks {
+	var ticks plot.ConstantTicks
+	for e := -4.0; e <= 4; e++ {
+		for _, digit := range []float64{1, 2, 5} {
+			v := digit * math.Pow(10, e)
+			ticks = append(ticks, plot.Tick{Value: v, Label: strconv.FormatFloat(v, 'g', 3, 64)})
 		}
 	}
-	names := slices.Clone(c.labels)
-	slices.Reverse(names)
-	p.NominalY(names...)
-	return p, nil
+	return ticks
+}
+
+// thumbnail is the colour of a series in the legend.
+type thumbnail struct{ color.Color }
+
+func (t thumbnail) Thumbnail(c *draw.Canvas) {
+	c.FillPolygon(t, []vg.Point{c.Min, {X: c.Max.X, Y: c.Min.Y}, c.Max, {X: c.Min.X, Y: c.Max.Y}})
+}
+
+// writePlot writes a picture of throughput and processor time, as SVG.
+func (r *report) writePlot(w io.Writer) error {
+	plot.DefaultFont = font.Font{Typeface: "Liberation", Variant: "Sans"}
+	if len(r.Rows) == 0 {
+		r = &report{Rows: []row{{Op: "nothing", OpsPerSec: 1, CPUPerOpMicro: 1}}}
+	}
+	base := r.Rows[0].series()
+	fast := newChart(r.Rows, func(m *row) number { return m.OpsPerSec })
+	cheap := newChart(r.Rows, func(m *row) number { return m.CPUPerOpMicro })
+
+	canvas := vgsvg.New(vg.Points(2*panelWidth+legendWidth), vg.Points(fast.height+margins))
+	all := draw.New(canvas)
+	panels := draw.Crop(all, 0, -vg.Points(legendWidth), 0, 0)
+	tiles := draw.Tiles{Rows: 1, Cols: 2, PadX: vg.Points(12)}
+	fast.panel("throughput, " + base + " = 1").Draw(tiles.At(panels, 0, 0))
+	cheap.panel("server CPU per operation, " + base + " = 1").Draw(tiles.At(panels, 1, 0))
+
+	legend := plot.NewLegend()
+	legend.Top, legend.Left, legend.Padding = true, true, vg.Points(2)
+	for i, s := range fast.series {
+		legend.Add(s, thumbnail{colour(i)})
+	}
+	legend.Draw(draw.Crop(all, vg.Points(2*panelWidth+6), 0, 0, -vg.Points(20)))
+
+	var svg bytes.Buffer
+	if _, err := canvas.WriteTo(&svg); err != nil {
+		return err
+	}
+	// Elsewhere letters of the same widths have other names.
+	_, err := fmt.Fprintf(w, "%s", bytes.ReplaceAll(svg.Bytes(), []byte("font-family:Liberation Sans"), []byte("font-family:Liberation Sans,Arimo,Arial,Helvetica,sans-serif")))
+	return err
 }

@@ -32,10 +32,15 @@
 // gets vfs.ErrDelay. vfs.ErrStale is only answered when the kernel says that the
 // object is gone, or the search has not found it.
 //
+// The names that were looked up last are remembered the other way round, to the
+// inode, in a table of fixed size. That is a hint too: a name leads to the inode
+// if one statx finds its number there while a descriptor keeps that from being
+// used again. Else it is opened.
+//
 // # Nothing from outside
 //
 // No name is ever resolved but as one component below an open directory, with
-// openat2(2): no symbolic link is followed, no mount point passed that is not to
+// openat2(2) unless it is known: no symbolic link is followed, no mount point passed that is not to
 // be, ".." is not taken. And before anything is done with an object it is made
 // sure, in this very call, that it lies below the root:
 //

@@ -36,6 +36,7 @@ type FS struct {
 	fsType string
 	mounts mounts
 	inodes table
+	names  names
 	files  fileCache
 	rows   *handlemap.Map
 	search search
@@ -111,6 +112,7 @@ func Open(c Config) (*FS, error) {
 		return nil, err
 	}
 	f.files.limit = max(1, limit/len(f.files.shards))
+	f.names = makeNames(f.seed, limit)
 	if f.server, err = newServer(); err != nil {
 		return nil, err
 	}

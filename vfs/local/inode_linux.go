@@ -48,6 +48,8 @@ type place struct {
 	name   cstring
 }
 
+func (p *place) is(dir *inode, name string) bool { return p.parent == dir && p.name.String() == name }
+
 // others are further names of a hard-linked file, as far as this FS has come
 // across them and they are not too many.
 type others struct {

@@ -111,6 +111,12 @@ func (f *FS) up(c *vfs.Call, fd int, attr *vfs.Attr) (*inode, error) {
 // entry finds what has a name in a directory, for which dirfd is open, and its
 // attributes. keep: it will be used soon.
 func (f *FS) entry(c *vfs.Call, dir *inode, dirfd int, name string, st *unix.Statx_t, keep bool) (*inode, error) {
+	if i := f.recall(dir, dirfd, name, st); i != nil {
+		if keep {
+			i.used.Store(true)
+		}
+		return i, nil
+	}
 	var z nameBuf
 	fd, err := f.openAt(c, dirfd, z.set(name))
 	if err != nil {
@@ -130,8 +136,13 @@ func (f *FS) entry(c *vfs.Call, dir *inode, dirfd int, name string, st *unix.Sta
 		unix.Close(fd)
 		return nil, err
 	}
-	if p := i.place.Load(); p == nil || p.parent != dir || string(p.name[:len(p.name)-1]) != name {
-		f.note(i, &place{dir, newCString(name)})
+	p := i.place.Load()
+	if p == nil || !p.is(dir, name) {
+		p = &place{dir, newCString(name)}
+		f.note(i, p)
+	}
+	if keep {
+		f.names.put(p, i)
 	}
 	if keep && i.file.Load() == nil {
 		f.adopt(c, i, fd, gradePath).release()

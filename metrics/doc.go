@@ -62,6 +62,7 @@
 //	eddy_zero_copy_copied_total                 zero-copy sends that the kernel has copied
 //	eddy_zero_copy_refused_total                that went as copies for want of kernel memory
 //	eddy_system_calls_total{call}
+//	eddy_workers_replaced_total                 event loops that a call kept for so long that another goroutine went on
 //	eddy_budget_bytes{budget}                   in use: receive, replies, reply_cache, pools
 //	eddy_budget_limit_bytes{budget}
 //	eddy_pool_pages{worker,state}               now: free, lent, in_flight, detached

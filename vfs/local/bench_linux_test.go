@@ -1,6 +1,7 @@
 package local
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -43,6 +44,20 @@ func BenchmarkRead64K(b *testing.B) {
 		_, _, err := f.Read(c, o, buf, 64<<10)
 		return err
 	})
+}
+
+func BenchmarkReadDirPlus100(b *testing.B) {
+	dir := b.TempDir()
+	for n := range 100 {
+		noError(b, os.WriteFile(filepath.Join(dir, fmt.Sprint(n)), nil, 0o644))
+	}
+	f := open(b, Config{Root: dir})
+	c := root()
+	b.ReportAllocs()
+	for b.Loop() {
+		_, err := f.ReadDir(c, f.root, 0, vfs.AttrBasic, func(*vfs.DirEntry) bool { return true })
+		noError(b, err)
+	}
 }
 
 func BenchmarkWrite64KAsUser(b *testing.B) {

@@ -35,7 +35,8 @@
 // The names that were looked up last are remembered the other way round, to the
 // inode, in a table of fixed size. That is a hint too: a name leads to the inode
 // if one statx finds its number there while a descriptor keeps that from being
-// used again. Else it is opened.
+// used again. Else it is opened. A listing opens nothing on file systems that have
+// the number in their handles: two questions by name are enough then.
 //
 // # Nothing from outside
 //

@@ -164,30 +164,33 @@ func (f *FS) openID(c *vfs.Call, m *mount, h *handle) (int, error) {
 // identify returns the inode of the object that fd is open for, which lies on
 // m and has the attributes st.
 func (f *FS) identify(m *mount, fd int, st *unix.Statx_t) (*inode, error) {
-	var h handle
 	var id fileID
-	gen := uint32(0)
 	err := error(unix.EOPNOTSUPP)
 	if m.named {
 		err = nameToHandle(fd, &id, m.nameFlags)
 	}
 	switch {
 	case err == nil:
-		gen = generation(id.id(), uint64(id.kind))
+		return f.inodeOf(m, &id, generation(id.id(), uint64(id.kind)), st), nil
 	case m.kernel:
 		return nil, vfs.Cause(err)
-	default:
-		gen = generation(nil, uint64(st.Btime.Sec)*1e9+uint64(st.Btime.Nsec))
 	}
+	return f.inodeOf(m, nil, generation(nil, uint64(st.Btime.Sec)*1e9+uint64(st.Btime.Nsec)), st), nil
+}
+
+// inodeOf returns the inode of the object on m that the file system calls id and
+// that has the attributes st.
+func (f *FS) inodeOf(m *mount, id *fileID, gen uint32, st *unix.Statx_t) *inode {
+	var h handle
 	if m.kernel {
-		h.setKernel(m.fsid, &id)
+		h.setKernel(m.fsid, id)
 	} else {
 		h.setMap(handlemap.Key{Dev: m.fsid, Ino: st.Ino, Gen: gen})
 	}
 	if i := f.inodes.get(&h); i != nil {
-		return i, nil
+		return i
 	}
-	return f.inodes.put(&inode{handle: h, mount: m, ino: st.Ino, dev: device(st), gen: gen, typ: typeOf(st.Mode)}), nil
+	return f.inodes.put(&inode{handle: h, mount: m, ino: st.Ino, dev: device(st), gen: gen, typ: typeOf(st.Mode)})
 }
 
 // generation tells the objects apart that have one inode number after each

@@ -136,11 +136,7 @@ func (f *FS) entry(c *vfs.Call, dir *inode, dirfd int, name string, st *unix.Sta
 		unix.Close(fd)
 		return nil, err
 	}
-	p := i.place.Load()
-	if p == nil || !p.is(dir, name) {
-		p = &place{dir, newCString(name)}
-		f.note(i, p)
-	}
+	p := f.noted(i, dir, name)
 	if keep {
 		f.names.put(p, i)
 	}

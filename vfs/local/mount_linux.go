@@ -28,6 +28,7 @@ type mount struct {
 	pageCache bool   // its files' data are in the page cache, as they are
 	named     bool   // nameToHandle works
 	nameFlags int
+	inos      inoLayout
 	kernel    bool // openByHandle works, and is to be used
 
 	lastPosition int64 // in any directory
@@ -101,6 +102,9 @@ func newMount(fd int, want Handles) (*mount, error) {
 		return nil, fmt.Errorf("open_by_handle_at: %w", err)
 	}
 	m.kernel = err == nil && want != HandlesMap
+	if m.named && m.nameFlags == 0 {
+		m.inos = inoLayoutOf(uint32(s.Type), &id, st.Ino)
+	}
 	return m, nil
 }
 

@@ -104,6 +104,16 @@ func (f *FS) recall(dir *inode, dirfd int, name string, st *unix.Statx_t) *inode
 	return i
 }
 
+// noted remembers that an inode has a name.
+func (f *FS) noted(i, dir *inode, name string) *place {
+	p := i.place.Load()
+	if p == nil || !p.is(dir, name) {
+		p = &place{dir, newCString(name)}
+		f.note(i, p)
+	}
+	return p
+}
+
 // has reports whether st are of an object that is reached by this mount, and not by
 // one on top of it.
 func (m *mount) has(st *unix.Statx_t) bool {

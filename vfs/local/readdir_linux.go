@@ -109,7 +109,7 @@ func (f *FS) ReadDir(c *vfs.Call, dir vfs.Object, after vfs.Cookie, want vfs.Att
 			b.out = vfs.DirEntry{Name: string(e.name), Cookie: order.cookie(at, e.next), FileID: e.ino}
 			at = e.next
 			if look {
-				i, err := f.entry(c, d, h.fd, b.out.Name, &st, false)
+				i, err := f.listed(c, d, h.fd, b.out.Name, &st)
 				if err == nil {
 					b.out.Object, b.out.FileID = i, st.Ino
 					f.fill(&b.out.Attr, i, &st)

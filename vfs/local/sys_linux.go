@@ -101,12 +101,19 @@ type fileID struct {
 
 func (id *fileID) id() []byte { return id.data[:id.bytes] }
 
-func nameToHandle(fd int, id *fileID, flags int) error {
-	var mount int32
+// nameToHandleAt fills in what the file system calls a name's object, a link itself
+// if it is one, and returns the number of the mount that it is on.
+func nameToHandleAt(dirfd int, path *byte, id *fileID, flags int) (mount int32, err error) {
 	id.bytes = maxFileID
-	_, _, e := unix.Syscall6(unix.SYS_NAME_TO_HANDLE_AT, uintptr(fd), uintptr(unsafe.Pointer(nowhere.ptr())),
-		uintptr(unsafe.Pointer(id)), uintptr(unsafe.Pointer(&mount)), uintptr(flags|unix.AT_EMPTY_PATH), 0)
-	return errOf(e)
+	_, _, e := unix.Syscall6(unix.SYS_NAME_TO_HANDLE_AT, uintptr(dirfd), uintptr(unsafe.Pointer(path)),
+		uintptr(unsafe.Pointer(id)), uintptr(unsafe.Pointer(&mount)), uintptr(flags), 0)
+	return mount, errOf(e)
+}
+
+// nameToHandle is nameToHandleAt of the descriptor itself.
+func nameToHandle(fd int, id *fileID, flags int) error {
+	_, err := nameToHandleAt(fd, nowhere.ptr(), id, flags|unix.AT_EMPTY_PATH)
+	return err
 }
 
 func openByHandle(mount int, id *fileID, flags int) (int, error) {

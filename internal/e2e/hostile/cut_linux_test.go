@@ -114,4 +114,3 @@ func TestSources(t *testing.T) {
 		})
 	}
 }
-

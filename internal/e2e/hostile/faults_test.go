@@ -152,7 +152,7 @@ func operations(h handles) []operation {
 // the reply, or the parent of a directory that is listed.
 func auxiliary(proc uint32, m vfstest.Method, n int) bool {
 	switch proc {
-	case nfs3.NFSPROC3_GETATTR, nfs3.NFSPROC3_ACCESS, nfs3.NFSPROC3_READLINK:
+	case nfs3.NFSPROC3_GETATTR:
 		return false
 	case nfs3.NFSPROC3_READDIR, nfs3.NFSPROC3_READDIRPLUS:
 		return m == vfstest.Getattr && n > 1 || m == vfstest.Lookup

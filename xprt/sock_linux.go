@@ -29,9 +29,7 @@ type sock struct {
 	zero     zeroCopy
 
 	// At the gate.
-	gated     bool
-	lastAvail int  // at the last tick
-	full      bool // the socket cannot hold more
+	gated bool
 
 	finishing bool      // nothing more will be sent
 	since     time.Time // of finish or abort
@@ -153,24 +151,28 @@ func (s *sock) gate() bool {
 	}
 	need, avail := x.need(), s.available()
 	switch {
-	case avail >= need || s.full:
+	case avail >= need:
+	case !s.tcp:
+		// It may be all that a Unix socket holds, which it does not say.
+		x.stage()
+		return true
 	case s.hungUp:
 		c.closedByPeer()
 		c.drain()
 		return false
-	case s.gated && s.tcp && s.readable:
+	case s.gated && s.readable:
 		// Woken below the mark: the kernel has no space for more.
 	default:
-		if s.tcp && !s.gated {
+		if !s.gated {
 			s.lowWater(need)
 		}
-		s.gated, s.readable, s.lastAvail = true, false, -1
+		s.gated, s.readable = true, false
 		return false
 	}
-	if s.gated && s.tcp {
+	if s.gated {
 		s.lowWater(1)
 	}
-	s.gated, s.full, s.readable = false, false, true
+	s.gated, s.readable = false, true
 	x.begin()
 	return true
 }
@@ -400,13 +402,6 @@ func (s *sock) tick() (owed, moved bool) {
 		if !owed && now.Sub(s.since) >= lingerTime {
 			c.fail(nil)
 		}
-	case s.gated && !s.tcp:
-		// A Unix socket does not say when it can hold no more.
-		avail := s.available()
-		if s.full = avail == s.lastAvail; s.full {
-			c.w.schedule(c)
-		}
-		s.lastAvail = avail
 	}
 	return owed, moved
 }

@@ -19,9 +19,10 @@ type client struct {
 	nfs   *nfs3.Client
 	rnd   *rand.Rand
 	clock func() int
-	// twice is set where a file under rename into another directory may have both names
-	// after a power cut: btrfs logs the new directory for whoever syncs it.
-	twice    bool
+	// btrfs may leave halves of a RENAME that was not answered when it replays its
+	// log: a file with both names, or the name that was to be replaced gone, if the
+	// object had others.
+	halves   bool
 	unstable bool // write UNSTABLE only
 
 	handles  map[int][]byte // by node
@@ -314,15 +315,20 @@ func (c *client) rename() error {
 		target != nil && len(target.entries) > 0:
 		return nil // an error, which is another test's matter
 	}
+	linked := target != nil && target.links > 1
 	err := c.do(fmt.Sprintf("RENAME %v %v", from, to), true, func() error {
 		_, err := c.nfs.Rename(ctx, c.handles[from.dir], from.name, c.handles[to.dir], to.name)
 		return err
 	}, func(m *model, _ bool) { m.rename(from.dir, from.name, to.dir, to.name) })
-	if c.twice && n.kind != nfs3.NF3DIR && from.dir != to.dir {
-		c.history[len(c.history)-1].half = func(m *model) {
+	last := &c.history[len(c.history)-1]
+	if c.halves && n.kind != nfs3.NF3DIR && from.dir != to.dir {
+		last.halves = append(last.halves, func(m *model) {
 			m.unlink(to.dir, to.name)
 			m.link(id, to.dir, to.name)
-		}
+		})
+	}
+	if c.halves && linked {
+		last.halves = append(last.halves, func(m *model) { m.unlink(to.dir, to.name) })
 	}
 	return err
 }

@@ -14,9 +14,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// compare says what is other below root than a client's models have it: of the
-// one that fits best.
+// compare says what is other below root than a client's models have it. If none
+// fits it is what is other than the one that fits best, and then the rest.
 func compare(models []*model, root, client string) (best *comparison) {
+	var all []string
 	for _, m := range models {
 		c := &comparison{model: m, client: client, inodes: make(map[int]uint64)}
 		c.dir(own, filepath.Join(root, client))
@@ -24,6 +25,10 @@ func compare(models []*model, root, client string) (best *comparison) {
 		if best == nil || len(c.wrong) < len(best.wrong) {
 			best = c
 		}
+		all = append(all, "or: "+strings.Join(c.wrong, "; "))
+	}
+	if len(best.wrong) > 0 && len(all) > 1 {
+		best.wrong = append(best.wrong, all...)
 	}
 	return best
 }

@@ -19,9 +19,9 @@ type op struct {
 	// in part; but names are changed all or not at all.
 	apply func(m *model, doubt bool)
 	names bool
-	// half, if there is one, does to names what a file system that is known for it may
-	// leave of an operation in doubt.
-	half func(m *model)
+	// halves do to names what a file system that is known for it may leave of an
+	// operation in doubt.
+	halves []func(m *model)
 }
 
 const never = math.MaxInt
@@ -39,7 +39,7 @@ func (h history) at(cut int) (models []*model) {
 	}
 	without := done[:last].model(cut)
 	models = []*model{done.model(cut), without}
-	if half := done[last].half; half != nil {
+	for _, half := range done[last].halves {
 		m := done[:last].model(cut)
 		half(m)
 		models = append(models, m)

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	eddy "eddy.example"
 	"eddy.example/internal/blockdev"
@@ -26,6 +27,7 @@ import (
 	"eddy.example/vfs/local"
 	"eddy.example/xprt"
 	"go.uber.org/goleak"
+	"golang.org/x/sys/unix"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -40,6 +42,7 @@ const connections, perConnection = 4, 2
 type recording struct {
 	kind    string
 	dev     *blockdev.Device
+	fsid    unix.Fsid
 	clients []*client
 	places  []byte // the map of places, as the server left it when it was closed
 }
@@ -78,6 +81,7 @@ func record(t *testing.T, c config) *recording {
 		t.Fatal(err)
 	}
 	mount()
+	r.fsid = fsid(t, dir)
 	tree := filepath.Join(dir, treeName)
 	for _, d := range []string{tree, filepath.Join(tree, sharedName)} {
 		mkdir(t, d)
@@ -118,7 +122,7 @@ func (r *recording) work(t *testing.T, dir string, c config) {
 		for j := range perConnection {
 			n := i*perConnection + j
 			cl := &client{
-				name: clientName(n), nfs: conn, rnd: rand.New(rand.NewPCG(c.seed, uint64(n))), clock: r.dev.Now, twice: r.kind == "btrfs", unstable: c.unstable,
+				name: clientName(n), nfs: conn, rnd: rand.New(rand.NewPCG(c.seed, uint64(n))), clock: r.dev.Now, halves: r.kind == "btrfs", unstable: c.unstable,
 				model: newModel(), nextID: firstID, number: number,
 			}
 			if cl.handles, err = roots(conn, cl.name); err != nil {
@@ -234,6 +238,20 @@ func (r *recording) lost(t *testing.T, cut int) map[string][]string {
 	return wrong
 }
 
+// fsid is what a file system calls itself: with kind btrfs its own number, with
+// others the device's, which may be any.
+func fsid(t *testing.T, dir string) unix.Fsid {
+	t.Helper()
+	var s unix.Statfs_t
+	if err := unix.Statfs(dir, &s); err != nil {
+		t.Fatal(err)
+	}
+	if s.Type != unix.BTRFS_SUPER_MAGIC {
+		return unix.Fsid{}
+	}
+	return s.Fsid
+}
+
 // mounted cuts the power and mounts what is left.
 func (r *recording) mounted(t *testing.T, cut int, look func(dir string)) {
 	t.Helper()
@@ -251,8 +269,20 @@ func (r *recording) mounted(t *testing.T, cut int, look func(dir string)) {
 	dir := filepath.Join(t.TempDir(), "image")
 	mkdir(t, dir)
 	// Looking must not change what the next one sees.
-	if err := loopfs.Mount(dev.Path(), r.kind, dir, "-o", "noatime"); err != nil {
-		t.Fatalf("cut at %d: %v", cut, err)
+	mount := func() {
+		if err := loopfs.Mount(dev.Path(), r.kind, dir, "-o", "noatime"); err != nil {
+			t.Fatalf("cut at %d: %v", cut, err)
+		}
+	}
+	mount()
+	// btrfs gives an image another number while one before it is mounted somewhere:
+	// in mount namespaces of others, which copied that mount, too.
+	for fsid(t, dir) != r.fsid {
+		if err := loopfs.Unmount(dir); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Millisecond)
+		mount()
 	}
 	defer func() {
 		if err := loopfs.Unmount(dir); err != nil {

@@ -167,10 +167,10 @@ func on386(g goTest) func(context.Context) result {
 }
 
 // notEmulated are the tests of what qemu-user lacks (zero-copy notifications,
-// the state of single pages, who owns a socket, programs that start
+// the state of single pages, who owns a socket, numbers of mounts, programs that start
 // themselves, on mipsle the error of a connect that is refused), and those that count allocations: so slow a process has some of
 // the runtime's own among them.
-const notEmulated = "^Test(Alloc.*|NoAlloc.*|ZeroCopy.*|NoBuffers|AutoGivesUp|PagesGoBack|SmallPages|FindsMistakes|Nobody|RegisterTaken)$"
+const notEmulated = "^Test(Alloc.*|NoAlloc.*|ZeroCopy.*|NoBuffers|AutoGivesUp|PagesGoBack|SmallPages|FindsMistakes|Nobody|RegisterTaken|MountedOn|ListingOpensOne)$"
 
 // emulated is a step that runs the library's tests on another processor.
 func emulated(goarch, qemu, timeout string) func(context.Context) result {

@@ -5,6 +5,7 @@
 package local
 
 import (
+	"math/bits"
 	"os"
 	"path/filepath"
 	"testing"
@@ -58,6 +59,9 @@ func TestAllocations(t *testing.T) {
 			s, _, err := f.ReadSegment(sends, o, 47008, 64<<10)
 			if err == nil {
 				s.Owner.Release()
+			}
+			if bits.UintSize < 64 && err == vfs.ErrNotSupported {
+				err = nil
 			}
 			return err
 		}},

@@ -1,3 +1,7 @@
+//go:build amd64 || arm64 || riscv64
+
+// Where addresses are short there are no segments.
+
 package local
 
 import (

@@ -37,7 +37,7 @@ func TestPowerCut(t *testing.T) {
 		steps, cuts int
 	}{
 		{"xfs", local.HandlesKernel, 120, 60},
-		{"xfs", local.HandlesMap, 120, 40},
+		{"xfs", local.HandlesMap, 120, 60},
 		{"ext4", local.HandlesKernel, 80, 20},
 		{"ext4", local.HandlesMap, 80, 20},
 		{"btrfs", local.HandlesKernel, 60, 20},
